@@ -1,0 +1,1 @@
+"""Analyses of the paper: entropy, ranks, exact search, diversity, sweeps, figures."""

@@ -1,0 +1,50 @@
+"""``dcmbr SUBCOMMAND``: everything that works without fairseq's own commands. Subcommands are imported when used."""
+
+import argparse
+import importlib
+import logging
+import sys
+from typing import Dict, List, Optional, Tuple
+
+from dcmbr_fairseq.errors import UserError
+
+#: name -> (module with add_arguments(parser) and run(args), one line of help)
+COMMANDS: Dict[str, Tuple[str, str]] = {
+    "select": ("dcmbr_fairseq.commands.select", "choose translations from saved pools, without a model"),
+}
+
+
+def build_parser(chosen: Optional[str]) -> argparse.ArgumentParser:
+    """The parser; only the ``chosen`` subcommand's module is imported and adds its arguments."""
+    parser = argparse.ArgumentParser(prog="dcmbr", description="DC-MBR decoding: tools around pools of translations.")
+    subparsers = parser.add_subparsers(dest="command", metavar="SUBCOMMAND", required=True)
+    for name, (module_name, help_line) in COMMANDS.items():
+        subparser = subparsers.add_parser(name, help=help_line, description=help_line)
+        if name == chosen:
+            module = importlib.import_module(module_name)
+            module.add_arguments(subparser)
+            subparser.set_defaults(run=module.run)
+    return parser
+
+
+def main(arguments: Optional[List[str]] = None) -> int:
+    """Run ``dcmbr``; returns the exit status: 0, 1 for bad input, 2 for bad usage, 130 for Ctrl-C."""
+    arguments = sys.argv[1:] if arguments is None else arguments
+    logging.basicConfig(level=logging.INFO, format="%(levelname)s | %(name)s | %(message)s", stream=sys.stderr)
+    args = build_parser(arguments[0] if arguments else None).parse_args(arguments)
+    try:
+        args.run(args)
+    except UserError as error:
+        print(f"dcmbr {args.command}: error: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print(f"dcmbr {args.command}: interrupted; nothing was written under a final name", file=sys.stderr)
+        return 130
+    except BrokenPipeError:  # the reader of our output (head, say) has seen enough
+        sys.stderr.close()
+        return 0
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""The subcommands of ``dcmbr``, one module each, with ``add_arguments(parser)`` and ``run(args)``."""

@@ -1,0 +1,1 @@
+"""Corpus tools: filters, normalisation, the demo's phrasebook."""

@@ -1,0 +1,1 @@
+"""Decoding: from an encoded batch to fairseq's hypothesis lists."""

@@ -1,0 +1,1 @@
+"""Corpus metrics and significance tests on finished translations."""

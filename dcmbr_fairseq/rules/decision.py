@@ -1,0 +1,49 @@
+"""What a decision rule sees and what it answers. Pure arrays and texts; nothing here knows about fairseq."""
+
+from dataclasses import dataclass
+from typing import Optional, Protocol, Sequence
+
+import numpy as np
+
+from dcmbr_fairseq.utilities.base import Utility
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """The pools of one source sentence: H distinct hypotheses against R distinct references.
+
+    Attributes:
+        hypotheses: distinct texts in the order of their first draw.
+        references: distinct texts.
+        weights: ``(R,)`` probability weights of the references (multiplicity / N_r), sum 1.
+        log_prob: ``(H,)`` model log-probability of each hypothesis, which breaks ties.
+        source: the source text, for utilities that need it.
+    """
+
+    hypotheses: Sequence[str]
+    references: Sequence[str]
+    weights: np.ndarray
+    log_prob: np.ndarray
+    source: Optional[str] = None
+
+
+@dataclass(frozen=True)
+class Decision:
+    """The ranking of one sentence's hypotheses.
+
+    Attributes:
+        expected: ``(H,)`` expected utility of each hypothesis, or the last estimate of those that were pruned.
+        order: ``(H,)`` indices of the hypotheses, best first.
+        utility_calls: how many (hypothesis, reference) pairs were scored.
+    """
+
+    expected: np.ndarray
+    order: np.ndarray
+    utility_calls: int
+
+
+class DecisionRule(Protocol):
+    """Ranks the hypotheses of a batch of sentences; at least ``nbest`` of each survive to the final comparison."""
+
+    def decide(self, batch: Sequence[Candidates], utility: Utility, nbest: int = 1) -> Sequence[Decision]:
+        """One :class:`Decision` for each sentence of the batch, in order."""

@@ -1,0 +1,36 @@
+"""The exact rule: expected utility under the reference pool (Eq. 13-14). Pure arrays; nothing here knows about fairseq."""
+
+from typing import List, Sequence
+
+import numpy as np
+
+from dcmbr_fairseq.rules.decision import Candidates, Decision
+from dcmbr_fairseq.utilities.base import Comparison, Utility
+
+
+def expected_utilities(utilities: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Expected utility of each hypothesis: ``(H, R) @ (R,) -> (H,)`` (Eq. 13, repeated references as weights)."""
+    return utilities @ weights  # mu_hat(h) = 1/N sum_r u(h, r)
+
+
+def rank(expected: np.ndarray, log_prob: np.ndarray) -> np.ndarray:
+    """Indices ``(H,)``, best first: higher expected utility, then higher model log-prob, then the earlier draw.
+
+    Hypotheses come in the order of their first draw, so a stable sort keeps the earlier one first.
+    """
+    return np.lexsort((np.arange(len(expected)), -log_prob, -expected))
+
+
+class ExactRule:
+    """Scores every hypothesis against every reference (``--selection exact``)."""
+
+    def decide(self, batch: Sequence[Candidates], utility: Utility, nbest: int = 1) -> List[Decision]:
+        """See :class:`~dcmbr_fairseq.rules.decision.DecisionRule`."""
+        matrices = utility.pairwise_batch([Comparison(c.hypotheses, c.references, c.source) for c in batch])
+        return [decide_exactly(candidates, matrix) for candidates, matrix in zip(batch, matrices)]
+
+
+def decide_exactly(candidates: Candidates, utilities: np.ndarray) -> Decision:
+    """The decision that follows from a full utility matrix ``(H, R)``."""
+    expected = expected_utilities(utilities, candidates.weights)
+    return Decision(expected, rank(expected, candidates.log_prob), utilities.size)

@@ -1,0 +1,68 @@
+"""Utilities by name. Each is imported when it is first asked for, so that none costs anything unless it is used."""
+
+import importlib
+import json
+from typing import Any, Dict, Mapping, Type
+
+from dcmbr_fairseq.errors import UserError
+from dcmbr_fairseq.utilities.base import Comparison, Utility
+
+__all__ = ["UTILITIES", "Comparison", "Utility", "build_utility", "parse_utility_args"]
+
+#: name -> "module:Class"
+UTILITIES: Dict[str, str] = {
+    "bleu": "dcmbr_fairseq.utilities.bleu:BleuUtility",
+    "chrf": "dcmbr_fairseq.utilities.chrf:ChrfUtility",
+    "chrf++": "dcmbr_fairseq.utilities.chrf:ChrfPlusPlusUtility",
+}
+
+
+def parse_utility_args(text: str) -> Dict[str, Any]:
+    """Read ``--utility-args``, a JSON object of keyword arguments.
+
+    Raises:
+        UserError: the text is not a JSON object.
+    """
+    try:
+        arguments = json.loads(text or "{}")
+    except json.JSONDecodeError as error:
+        raise UserError(
+            f"--utility-args must be a JSON object such as '{{\"beta\": 2}}', got {text!r} ({error})"
+        ) from error
+    if not isinstance(arguments, dict):
+        raise UserError(f"--utility-args must be a JSON object such as '{{\"beta\": 2}}', got {text!r}")
+    return arguments
+
+
+def utility_class(name: str) -> Type[Utility]:
+    """The class of a utility given by name, or as ``module:Class`` for a user's own.
+
+    Raises:
+        UserError: there is no such utility.
+    """
+    known = UTILITIES.get(name)
+    if known is None and ":" not in name:
+        raise UserError(
+            f"--utility {name} is unknown: choose one of {', '.join(sorted(UTILITIES))}, or give your own as module:Class"
+        )
+    module_name, _, class_name = (known or name).partition(":")
+    try:
+        found = getattr(importlib.import_module(module_name), class_name)
+    except (ImportError, AttributeError) as error:
+        raise UserError(f"--utility {name} cannot be imported ({error}): check the module path and the name") from error
+    if not (isinstance(found, type) and issubclass(found, Utility)):
+        raise UserError(f"--utility {name} is not a subclass of dcmbr_fairseq.utilities.Utility")
+    return found
+
+
+def build_utility(name: str, arguments: Mapping[str, Any]) -> Utility:
+    """Construct the utility ``name`` with the keyword ``arguments`` of ``--utility-args``.
+
+    Raises:
+        UserError: unknown name or argument, or something the utility needs is missing.
+    """
+    kind = utility_class(name)
+    try:
+        return kind(**arguments)
+    except TypeError as error:
+        raise UserError(f"--utility-args {json.dumps(dict(arguments))} do not fit --utility {name}: {error}") from error

@@ -1,0 +1,42 @@
+"""What a utility is: u(hypothesis, reference), higher is better (Sec. 3.2). Nothing here knows about fairseq."""
+
+import abc
+from typing import ClassVar, List, NamedTuple, Optional, Sequence
+
+import numpy as np
+
+
+class Comparison(NamedTuple):
+    """The texts of one source sentence that are to be compared, all hypotheses with all references."""
+
+    hypotheses: Sequence[str]
+    references: Sequence[str]
+    source: Optional[str] = None
+
+
+class Utility(abc.ABC):
+    """A utility function over detokenised texts.
+
+    Subclasses take their parameters (``--utility-args``) as keyword arguments of the constructor, check them there,
+    and raise :class:`~dcmbr_fairseq.errors.UserError` with one clear sentence when something is missing.
+    """
+
+    #: Whether :meth:`pairwise` must be given the source text.
+    needs_source: ClassVar[bool] = False
+
+    @abc.abstractmethod
+    def pairwise(
+        self, hypotheses: Sequence[str], references: Sequence[str], source: Optional[str] = None
+    ) -> np.ndarray:
+        """The utilities of all pairs, ``(H, R)`` float64. Texts are distinct; empty strings are ordinary texts."""
+
+    def pairwise_batch(self, batch: Sequence[Comparison]) -> List[np.ndarray]:
+        """The same for several source sentences at once; utilities that gain from large batches override this."""
+        return [self.pairwise(*comparison) for comparison in batch]
+
+    @abc.abstractmethod
+    def signature(self) -> str:
+        """All that the numbers depend on, in one line in sacrebleu's style, such as ``chrF|nc:6|nw:0|beta:2``."""
+
+    def close(self) -> None:
+        """Release what the utility holds (child processes, device memory)."""
