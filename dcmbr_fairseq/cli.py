@@ -11,6 +11,7 @@ from dcmbr_fairseq.errors import UserError
 #: name -> (module with add_arguments(parser) and run(args), one line of help)
 COMMANDS: Dict[str, Tuple[str, str]] = {
     "select": ("dcmbr_fairseq.commands.select", "choose translations from saved pools, without a model"),
+    "evaluate": ("dcmbr_fairseq.commands.evaluate", "score translations against references, with signatures"),
 }
 
 

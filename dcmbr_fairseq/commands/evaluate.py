@@ -1,0 +1,144 @@
+"""``dcmbr evaluate``: score finished translations against references, signatures included."""
+
+import argparse
+import json
+import sys
+from typing import Any, Dict, List, Mapping, Optional
+
+from dcmbr_fairseq.analysis.tables import Cell, Grid, render
+from dcmbr_fairseq.errors import UserError
+from dcmbr_fairseq.evaluation.metrics import ERROR_RATES, Evaluation, MetricOptions, evaluate
+from dcmbr_fairseq.evaluation.systems import FORMATS, read_translations, system_names
+from dcmbr_fairseq.files import atomic_writer, read_lines
+
+DEFAULT_METRICS = "bleu,chrf,ter"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's options."""
+    parser.add_argument(
+        "hypotheses", nargs="+", metavar="HYP",
+        help="one file for each system: plain text, JSON records, or a fairseq-generate / fairseq-interactive log",
+    )  # fmt: skip
+    parser.add_argument("--references", required=True, metavar="FILE", help="detokenised references, a line a segment")
+    parser.add_argument("--source", metavar="FILE", help="source sentences (COMET needs them)")
+    parser.add_argument("--names", metavar="A,B,...", help="names of the systems (default: the files' names)")
+    parser.add_argument(
+        "--metrics", default=DEFAULT_METRICS, metavar="M,M,...",
+        help="bleu, chrf, chrf++, ter, or any utility (meteor, beer, bleurt, comet, module:Class), which is averaged "
+        f"over segments (default: {DEFAULT_METRICS}; leave out ter where time matters: it is slow)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--metric-args", default="{}", metavar="JSON",
+        help='arguments of utilities, such as \'{"meteor": {"language": "de"}, "bleurt": {"checkpoint": "DIR"}}\'',
+    )  # fmt: skip
+    parser.add_argument("--lowercase", action="store_true", help="ignore case in BLEU, chrF and TER")
+    parser.add_argument("--tokenize", metavar="NAME", help="sacreBLEU's tokeniser (default: 13a)")
+    parser.add_argument("--hypothesis-format", default="auto", choices=FORMATS, help="layout of HYP (default: auto)")
+    parser.add_argument("--seconds", metavar="S,S,...", help="add a column of decoding seconds, one for each system")
+    parser.add_argument("--format", default="text", choices=("text", "json", "latex", "markdown", "tsv"))
+    parser.add_argument("--output", metavar="FILE", help="write there, whole or not at all (default: standard output)")
+
+
+def run(args: argparse.Namespace) -> None:
+    """Score and print."""
+    names = system_names(args.names, args.hypotheses)
+    seconds = parse_seconds(args.seconds, names)
+    references = read_lines(args.references)
+    if not references:
+        raise UserError(f"--references {args.references} is empty: give one reference a line")
+    systems = {
+        name: read_translations(path, args.hypothesis_format, len(references))
+        for name, path in zip(names, args.hypotheses, strict=True)
+    }
+    sources = read_lines(args.source) if args.source else None
+    options = MetricOptions(args.lowercase, args.tokenize, parse_metric_arguments(args.metric_args))
+    result = evaluate(systems, references, sources, parse_metrics(args.metrics), options)
+    write_output(show(result, args.format, seconds), args.output)
+
+
+def parse_metrics(text: str) -> List[str]:
+    """The names in ``--metrics``, known ones in lower case.
+
+    Raises:
+        UserError: there is none.
+    """
+    names = [name.strip() for name in text.split(",") if name.strip()]
+    if not names:
+        raise UserError(f"--metrics {text!r} names no metric: give for instance {DEFAULT_METRICS}")
+    return list(dict.fromkeys(name if ":" in name else name.lower() for name in names))
+
+
+def parse_metric_arguments(text: str) -> Mapping[str, Mapping[str, Any]]:
+    """Read ``--metric-args``: a JSON object of JSON objects.
+
+    Raises:
+        UserError: it is something else.
+    """
+    try:
+        arguments = json.loads(text)
+    except json.JSONDecodeError:
+        arguments = None
+    if not isinstance(arguments, dict) or not all(isinstance(value, dict) for value in arguments.values()):
+        raise UserError(
+            f"--metric-args must be a JSON object such as '{{\"meteor\": {{\"language\": \"de\"}}}}', got {text!r}"
+        )
+    return arguments
+
+
+def parse_seconds(text: Optional[str], names: List[str]) -> Optional[List[float]]:
+    """The numbers of ``--seconds``.
+
+    Raises:
+        UserError: not one number for each system.
+    """
+    if text is None:
+        return None
+    try:
+        seconds = [float(value) for value in text.split(",")]
+    except ValueError:
+        seconds = []
+    if len(seconds) != len(names):
+        raise UserError(f"--seconds {text} must give {len(names)} numbers, one for each hypothesis file")
+    return seconds
+
+
+def show(result: Evaluation, form: str, seconds: Optional[List[float]] = None) -> str:
+    """The scores in the asked form; signatures follow the table, or are a field of the JSON object."""
+    columns: Dict[str, List[float]] = dict(result.scores)
+    if seconds is not None:
+        columns["seconds"] = seconds
+    if form == "json":
+        rows = [{"name": name, **{c: columns[c][i] for c in columns}} for i, name in enumerate(result.systems)]
+        out = {"segments": result.segments, "systems": rows, "signatures": result.signatures}
+        return json.dumps(out, ensure_ascii=False, indent=2) + "\n"
+    cells: List[List[Cell]] = [[name, *(c[i] for c in columns.values())] for i, name in enumerate(result.systems)]
+    grid = Grid(["system", *columns], cells, bold=best_cells(columns, len(result.systems)))
+    if form == "tsv":
+        return render(grid, form)
+    comment = "% " if form == "latex" else ""
+    notes = [comment + signature for signature in result.signatures.values()]
+    return render(grid, form) + "\n" + ("  \n" if form == "markdown" else "\n").join(notes) + "\n"
+
+
+def best_cells(columns: Mapping[str, List[float]], systems: int) -> List[List[int]]:
+    """For each system the columns in which it is best, as printed; nothing is best among one."""
+    bold: List[List[int]] = [[] for _ in range(systems)]
+    if systems < 2:
+        return bold
+    for number, (label, values) in enumerate(columns.items(), 1):
+        rounded = [round(value, 1) for value in values]
+        best = min(rounded) if label in ERROR_RATES else max(rounded)
+        for system, value in enumerate(rounded):
+            if value == best:
+                bold[system].append(number)
+    return bold
+
+
+def write_output(text: str, path: Optional[str]) -> None:
+    """Write ``text`` to a file, whole or not at all, or to standard output."""
+    if path is None:
+        sys.stdout.write(text)
+        return
+    with atomic_writer(path) as out:
+        out.write(text)

@@ -1,0 +1,183 @@
+"""Corpus metrics of final translations: sacreBLEU, chrF and TER, and the means of segment-level utilities.
+
+A utility decides between hypotheses; a metric judges what was decided. Whatever is implemented as a utility can also
+be a metric here, as the mean of u(translation, reference) over the segments, but never judge by the metric that
+decided alone.
+"""
+
+import logging
+from dataclasses import dataclass, field
+from typing import Any, Dict, List, Mapping, Optional, Protocol, Sequence
+
+import numpy as np
+
+from dcmbr_fairseq.errors import UserError
+from dcmbr_fairseq.utilities import UTILITIES, Utility, build_utility
+from dcmbr_fairseq.utilities.base import Comparison
+
+logger = logging.getLogger(__name__)
+
+CORPUS_METRICS = ("bleu", "chrf", "chrf++", "ter")
+#: Utilities on the scale 0..1 that papers print as 0..100.
+IN_PER_CENT = ("meteor", "beer", "bleurt", "comet")
+#: Metrics where less is better.
+ERROR_RATES = ("TER", "seconds")
+LABELS = {
+    "bleu": "BLEU", "chrf": "chrF", "chrf++": "chrF++", "ter": "TER",
+    "meteor": "METEOR", "beer": "BEER", "bleurt": "BLEURT", "comet": "COMET",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class MetricOptions:
+    """What the metrics depend on besides the texts.
+
+    Attributes:
+        lowercase: compare without case (BLEU, chrF and TER).
+        tokenize: sacreBLEU's tokeniser; None takes its default, 13a.
+        arguments: metric name -> keyword arguments of its utility (METEOR's language, BLEURT's checkpoint, ...).
+    """
+
+    lowercase: bool = False
+    tokenize: Optional[str] = None
+    arguments: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+
+class Metric(Protocol):
+    """A quality of a whole translated test set."""
+
+    label: str
+
+    def score(self, hypotheses: Sequence[str], references: Sequence[str], sources: Optional[Sequence[str]]) -> float:
+        """The score of one system; three lists of the same length, one text a segment."""
+
+    def signature(self) -> str:
+        """All that the score depends on; sacreBLEU's is complete only after a score was computed."""
+
+
+class SacreMetric:
+    """BLEU, chrF, chrF++ or TER as sacreBLEU computes them, with its signature."""
+
+    def __init__(self, name: str, options: MetricOptions) -> None:
+        from sacrebleu.metrics import BLEU, CHRF, TER
+
+        self.label = LABELS[name]
+        if name == "bleu":
+            self._metric: Any = BLEU(lowercase=options.lowercase, tokenize=options.tokenize)
+        elif name == "ter":
+            self._metric = TER(case_sensitive=not options.lowercase)
+        else:
+            self._metric = CHRF(lowercase=options.lowercase, word_order=2 if name == "chrf++" else 0)
+
+    def score(self, hypotheses: Sequence[str], references: Sequence[str], sources: Optional[Sequence[str]]) -> float:
+        """See :class:`Metric`."""
+        return float(self._metric.corpus_score(list(hypotheses), [list(references)]).score)
+
+    def signature(self) -> str:
+        """sacreBLEU's own signature."""
+        return f"{self.label}|{self._metric.get_signature()}"
+
+
+class MeanUtility:
+    """The mean over segments of a utility; on the scale 0..100 where papers print it so."""
+
+    def __init__(self, name: str, options: MetricOptions) -> None:
+        self.label = LABELS.get(name, name.rpartition(":")[2])
+        self._utility = build_utility(name, options.arguments.get(name, {}))
+        self._scale = 100 if name in IN_PER_CENT else 1
+
+    def segments(
+        self, hypotheses: Sequence[str], references: Sequence[str], sources: Optional[Sequence[str]]
+    ) -> np.ndarray:
+        """The score of each segment, ``(B,)``.
+
+        Raises:
+            UserError: the utility needs the sources and there are none.
+        """
+        return self._scale * segment_utilities(self._utility, hypotheses, references, sources)
+
+    def score(self, hypotheses: Sequence[str], references: Sequence[str], sources: Optional[Sequence[str]]) -> float:
+        """See :class:`Metric`."""
+        return float(self.segments(hypotheses, references, sources).mean())
+
+    def signature(self) -> str:
+        """The utility's signature, the scale, and that segments were averaged."""
+        return f"{self._utility.signature()}|mean" + ("|x100" if self._scale == 100 else "")
+
+    def close(self) -> None:
+        """Release what the utility holds."""
+        self._utility.close()
+
+
+def segment_utilities(
+    utility: Utility, hypotheses: Sequence[str], references: Sequence[str], sources: Optional[Sequence[str]]
+) -> np.ndarray:
+    """u(hypothesis, reference) of each segment, ``(B,)`` float64.
+
+    Raises:
+        UserError: the utility needs the sources and there are none.
+    """
+    if utility.needs_source and sources is None:
+        raise UserError(f"--source is needed by {utility.signature().split('|')[0]}: give the file of source sentences")
+    given = sources if sources is not None else [None] * len(hypotheses)
+    batch = [Comparison([h], [r], s) for h, r, s in zip(hypotheses, references, given, strict=True)]
+    return np.array([matrix[0, 0] for matrix in utility.pairwise_batch(batch)], dtype=np.float64)
+
+
+def build_metric(name: str, options: MetricOptions) -> Metric:
+    """The metric called ``name``: one of :data:`CORPUS_METRICS`, a utility's name, or ``module:Class``.
+
+    Raises:
+        UserError: it is unknown, or something it needs (Java, a checkpoint) is missing.
+    """
+    if name in CORPUS_METRICS:
+        return SacreMetric(name, options)
+    if name not in UTILITIES and ":" not in name:
+        known = ", ".join(dict.fromkeys([*CORPUS_METRICS, *sorted(UTILITIES)]))
+        raise UserError(f"--metrics {name} is unknown: choose from {known}, or give your own utility as module:Class")
+    return MeanUtility(name, options)
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """The scores of several systems on one test set.
+
+    Attributes:
+        systems: their names.
+        scores: metric label -> a score for each system.
+        signatures: metric label -> signature.
+        segments: how many segments the test set has.
+    """
+
+    systems: List[str]
+    scores: Dict[str, List[float]]
+    signatures: Dict[str, str]
+    segments: int
+
+
+def evaluate(
+    systems: Mapping[str, Sequence[str]],
+    references: Sequence[str],
+    sources: Optional[Sequence[str]] = None,
+    metrics: Sequence[str] = ("bleu", "chrf", "ter"),
+    options: Optional[MetricOptions] = None,
+) -> Evaluation:
+    """Score each system's translations against the references by each metric.
+
+    Raises:
+        UserError: a metric is unknown or cannot be had, or a list differs in length.
+    """
+    for name, texts in [*systems.items(), *([("--source", sources)] if sources is not None else [])]:
+        if len(texts) != len(references):
+            raise UserError(f"{name} has {len(texts)} segments but --references has {len(references)}: align the files")
+    # All are built before any is computed: what is missing is found at once.
+    built = [build_metric(name, options or MetricOptions()) for name in metrics]
+    scores: Dict[str, List[float]] = {}
+    signatures: Dict[str, str] = {}
+    for metric in built:
+        logger.info("%s of %d systems, %d segments", metric.label, len(systems), len(references))
+        scores[metric.label] = [metric.score(texts, references, sources) for texts in systems.values()]
+        signatures[metric.label] = metric.signature()
+        if isinstance(metric, MeanUtility):
+            metric.close()
+    return Evaluation(list(systems), scores, signatures, len(references))

@@ -1,0 +1,135 @@
+"""Reading finished translations: plain text, JSON records, or the log of fairseq-generate and fairseq-interactive."""
+
+import json
+import re
+from pathlib import Path
+from typing import Dict, Iterable, List, Optional, Sequence
+
+from dcmbr_fairseq.errors import UserError
+from dcmbr_fairseq.files import PathLike, iter_lines
+
+FORMATS = ("auto", "plain", "records", "log")
+
+#: A detokenised hypothesis line of fairseq. Logger lines, which share the stream, start with a date instead.
+_DETOKENISED = re.compile(r"D-(\d+)\t([^\t]*)\t(.*)", re.DOTALL)
+_HYPOTHESIS = re.compile(r"H-\d+\t[^\t]*\t")
+
+
+def read_translations(path: PathLike, layout: str = "auto", expected: Optional[int] = None) -> List[str]:
+    """One translation for each source sentence, in the order of the source.
+
+    Args:
+        path: the file of one system; ``.gz`` is unpacked.
+        layout: ``plain`` (a line a sentence), ``records`` (JSON lines), ``log`` (the output of fairseq-generate or
+            fairseq-interactive), or ``auto``, which looks at the file.
+        expected: how many sentences the test set has, if known.
+
+    Raises:
+        UserError: the file is missing or malformed, sentences are missing, or there are more or fewer than expected.
+    """
+    lines = list(iter_lines(path))
+    layout = guess_layout(lines) if layout == "auto" else layout
+    if layout == "log":
+        texts = in_order(translations_in_log(lines, path), path, expected)
+    elif layout == "records":
+        texts = in_order(translations_in_records(lines, path), path, expected)
+    else:
+        texts = lines
+    if expected is not None and len(texts) != expected:
+        raise UserError(
+            f"{path} has {len(texts)} translations but the references have {expected} lines: "
+            "give files that belong to the same test set"
+        )
+    return texts
+
+
+def guess_layout(lines: Sequence[str]) -> str:
+    """``records`` if the first line is a JSON record, ``log`` if it has an H- or D- line of fairseq, else ``plain``."""
+    if lines and _is_record(lines[0]):
+        return "records"
+    return "log" if any(_DETOKENISED.match(line) or _HYPOTHESIS.match(line) for line in lines) else "plain"
+
+
+def _is_record(line: str) -> bool:
+    try:
+        row = json.loads(line)
+    except json.JSONDecodeError:
+        return False
+    return isinstance(row, dict) and "translation" in row
+
+
+def translations_in_log(lines: Iterable[str], path: PathLike) -> Dict[int, str]:
+    """id -> the best hypothesis, from the D- lines of fairseq; of an n-best list the first line is the best.
+
+    Raises:
+        UserError: there is no D- line, or an id comes back later (the log holds several runs).
+    """
+    texts: Dict[int, str] = {}
+    previous = None
+    for line in lines:
+        match = _DETOKENISED.match(line)
+        if match is None:
+            continue
+        number = int(match[1])
+        if number in texts and number != previous:  # the hypotheses of an n-best list follow each other directly
+            raise UserError(f"{path} has D-{number} in two places: give the log of one run, not of several")
+        texts.setdefault(number, match[3])
+        previous = number
+    if not texts:
+        raise UserError(f"{path} has no D- lines: run fairseq-generate without --quiet, or give a plain text file")
+    return texts
+
+
+def translations_in_records(lines: Sequence[str], path: PathLike) -> Dict[int, str]:
+    """id -> translation, from JSON lines with the fields ``id`` and ``translation``.
+
+    Raises:
+        UserError: a line is not such a record, or an id comes twice.
+    """
+    texts: Dict[int, str] = {}
+    for number, line in enumerate(lines, 1):
+        try:
+            row = json.loads(line)
+            key, text = int(row["id"]), row["translation"]
+        except (json.JSONDecodeError, KeyError, TypeError, ValueError) as error:
+            raise UserError(
+                f"{path}, line {number}, is not a JSON record with an id and a translation: "
+                "give a file written by --pools-out or dcmbr select, cut at no line"
+            ) from error
+        if not isinstance(text, str):
+            raise UserError(f"{path}, line {number}, has no translation: run dcmbr select on these pools first")
+        if key in texts:
+            raise UserError(f"{path} has the id {key} twice: give the records of one run, not of several")
+        texts[key] = text
+    return texts
+
+
+def in_order(texts: Dict[int, str], path: PathLike, expected: Optional[int]) -> List[str]:
+    """The texts of the ids 0, 1, ... in order; nothing may be missing.
+
+    Raises:
+        UserError: names the first ids that are missing.
+    """
+    count = expected if expected is not None else max(texts, default=-1) + 1
+    missing = [number for number in range(count) if number not in texts]
+    if missing:
+        some = ", ".join(map(str, missing[:5])) + (", ..." if len(missing) > 5 else "")
+        raise UserError(
+            f"{path} lacks {len(missing)} of {count} sentences (ids {some}): decode them, or merge all shards first"
+        )
+    return [texts[number] for number in sorted(texts)]
+
+
+def system_names(names: Optional[str], paths: Sequence[PathLike]) -> List[str]:
+    """The names of ``--names A,B``, or the files' names without their endings, made distinct.
+
+    Raises:
+        UserError: not one distinct name for each file.
+    """
+    if names is not None:
+        given = [name.strip() for name in names.split(",")]
+        if len(given) != len(paths) or len(set(given)) != len(given):
+            raise UserError(f"--names {names} must give {len(paths)} distinct names, one for each hypothesis file")
+        return given
+    stems = [Path(path).name.removesuffix(".gz").rsplit(".", 1)[0] for path in paths]
+    return stems if len(set(stems)) == len(stems) else [str(path) for path in paths]

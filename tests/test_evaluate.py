@@ -1,0 +1,202 @@
+"""``dcmbr evaluate``: what is read is what was written, and scores are sacreBLEU's own."""
+
+import json
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+import sacrebleu
+
+from dcmbr_fairseq.cli import main
+from dcmbr_fairseq.errors import UserError
+from dcmbr_fairseq.evaluation.metrics import MetricOptions, evaluate
+from dcmbr_fairseq.evaluation.systems import read_translations, system_names
+from dcmbr_fairseq.utilities.base import Utility
+
+REFERENCES = ["Ein Hund läuft über die Wiese .", "Zwei Männer spielen Fußball !", "Eine Frau liest ein Buch ."]
+SYSTEM_A = ["Ein Hund rennt über die Wiese .", "Zwei Männer spielen Fußball !", "Die Frau liest Bücher ."]
+SYSTEM_B = ["Hunde auf der Wiese", "", "Eine Frau liest ein Buch ."]
+
+LOG = """2024-01-01 10:00:00 | INFO | fairseq_cli.generate | D-0\tnot a hypothesis
+S-1\tsecond source
+T-1\tsecond target
+H-1\t-0.5\tZwei Män@@ ner
+D-1\t-0.5\tZwei Männer
+P-1\t-0.5 -0.5
+D-1\t-0.9\tZwei Frauen
+S-0\tfirst source
+H-0\t-0.1\tHund\ttab
+D-0\t-0.1\tHund\ttab
+D-2\t-inf\t
+Generate test with beam=5: BLEU4 = 12
+"""
+
+
+class LengthRatio(Utility):
+    """A user's own utility: the ratio of the lengths in characters."""
+
+    def pairwise(self, hypotheses, references, source=None):
+        return np.array([[len(h) / len(r) for r in references] for h in hypotheses])
+
+    def signature(self):
+        return "ratio"
+
+
+class NeedsSource(LengthRatio):
+    """The same, but it asks for the source."""
+
+    needs_source = True
+
+
+def write(path: Path, lines) -> str:
+    path.write_text("".join(f"{line}\n" for line in lines), "utf-8", newline="\n")
+    return str(path)
+
+
+def test_scores_are_those_of_sacrebleu():
+    result = evaluate({"a": SYSTEM_A, "b": SYSTEM_B}, REFERENCES, metrics=("bleu", "chrf", "chrf++", "ter"))
+    for i, system in enumerate((SYSTEM_A, SYSTEM_B)):
+        assert result.scores["BLEU"][i] == sacrebleu.corpus_bleu(system, [REFERENCES]).score
+        assert result.scores["chrF"][i] == sacrebleu.corpus_chrf(system, [REFERENCES]).score
+        assert result.scores["chrF++"][i] == sacrebleu.corpus_chrf(system, [REFERENCES], word_order=2).score
+        assert result.scores["TER"][i] == sacrebleu.corpus_ter(system, [REFERENCES]).score
+
+
+def test_lowercase_and_tokeniser_reach_sacrebleu_and_the_signature():
+    upper = [text.replace("ß", "ẞ").upper() for text in REFERENCES]  # "ß".upper() is "SS"
+    options = MetricOptions(lowercase=True, tokenize="char")
+    result = evaluate({"upper": upper}, REFERENCES, metrics=("bleu", "chrf", "ter"), options=options)
+    assert result.scores == {"BLEU": [pytest.approx(100)], "chrF": [pytest.approx(100)], "TER": [0]}
+    assert "case:lc" in result.signatures["BLEU"] and "tok:char" in result.signatures["BLEU"]
+
+
+def test_a_users_utility_is_averaged_over_segments():
+    result = evaluate({"a": SYSTEM_A}, REFERENCES, metrics=[f"{__name__}:LengthRatio"])
+    expected = np.mean([len(h) / len(r) for h, r in zip(SYSTEM_A, REFERENCES, strict=True)])
+    assert result.scores == {"LengthRatio": [pytest.approx(expected)]}
+    assert result.signatures == {"LengthRatio": "ratio|mean"}
+
+
+def test_a_utility_that_needs_the_source_says_so():
+    with pytest.raises(UserError, match="--source is needed by ratio"):
+        evaluate({"a": SYSTEM_A}, REFERENCES, metrics=[f"{__name__}:NeedsSource"])
+
+
+def test_log_of_fairseq_is_read_by_id_and_keeps_tabs_and_empties(tmp_path):
+    path = tmp_path / "generate.log"
+    path.write_text(LOG, "utf-8", newline="\n")
+    assert read_translations(path, expected=3) == ["Hund\ttab", "Zwei Männer", ""]
+
+
+@pytest.mark.parametrize("layout", ["log", "records"])
+def test_missing_sentences_are_refused(tmp_path, layout):
+    rows = {
+        "log": ["D-0\t-1\ta", "D-3\t-1\td"],
+        "records": [json.dumps({"id": i, "translation": "x"}) for i in (0, 3)],
+    }
+    path = write(tmp_path / "some.txt", rows[layout])
+    with pytest.raises(UserError, match=r"lacks 2 of 4 sentences \(ids 1, 2\)"):
+        read_translations(path)
+    with pytest.raises(UserError, match=r"lacks 3 of 5 sentences \(ids 1, 2, 4\)"):
+        read_translations(path, expected=5)
+
+
+def test_logs_of_two_runs_in_one_file_are_refused(tmp_path):
+    path = write(tmp_path / "twice.log", ["D-0\t-1\ta", "D-1\t-1\tb"] * 2)
+    with pytest.raises(UserError, match="D-0 in two places"):
+        read_translations(path)
+
+
+def test_a_quiet_log_is_refused(tmp_path):
+    path = write(tmp_path / "quiet.log", ["2024-01-01 | INFO | D-0\tx"])
+    with pytest.raises(UserError, match="no D- lines"):
+        read_translations(path, "log")
+
+
+def test_records_are_read_by_id(tmp_path):
+    rows = [json.dumps({"id": i, "translation": f"line {i} \u2028"}) for i in (2, 0, 1)]
+    path = write(tmp_path / "pools.jsonl", rows)
+    assert read_translations(path) == [f"line {i} \u2028" for i in range(3)]
+    write(tmp_path / "pools.jsonl", [*rows, rows[0]])
+    with pytest.raises(UserError, match="the id 2 twice"):
+        read_translations(path)
+    write(tmp_path / "pools.jsonl", [*rows, rows[0][:9]])
+    with pytest.raises(UserError, match="line 4, is not a JSON record"):
+        read_translations(path)
+
+
+def test_plain_text_keeps_every_line(tmp_path):
+    path = tmp_path / "plain.txt"
+    path.write_text("a\r\n\nb\u2028c\n{not json\n", "utf-8", newline="\n")
+    assert read_translations(path) == ["a\r", "", "b\u2028c", "{not json"]
+    with pytest.raises(UserError, match="has 4 translations but the references have 5"):
+        read_translations(path, expected=5)
+
+
+def test_names_default_to_files_and_must_be_distinct():
+    assert system_names(None, ["x/beam.txt", "x/dcmbr.txt.gz"]) == ["beam", "dcmbr"]
+    assert system_names(None, ["x/out.txt", "y/out.txt"]) == ["x/out.txt", "y/out.txt"]
+    for names in ("one", "same,same"):
+        with pytest.raises(UserError, match="--names"):
+            system_names(names, ["a", "b"])
+
+
+def run(tmp_path: Path, *arguments: str) -> str:
+    files = [write(tmp_path / f"{name}.txt", lines) for name, lines in (("a", SYSTEM_A), ("b", SYSTEM_B))]
+    references = write(tmp_path / "references.txt", REFERENCES)
+    output = tmp_path / "scores"
+    assert main(["evaluate", "--references", references, "--output", str(output), *arguments, *files]) == 0
+    return output.read_text("utf-8")
+
+
+def test_command_prints_every_form(tmp_path):
+    bleu = sacrebleu.corpus_bleu(SYSTEM_A, [REFERENCES]).score
+    found = json.loads(run(tmp_path, "--format", "json", "--seconds", "1.5,2"))
+    assert found["systems"][0] == {
+        "name": "a", "BLEU": bleu, "chrF": sacrebleu.corpus_chrf(SYSTEM_A, [REFERENCES]).score,
+        "TER": sacrebleu.corpus_ter(SYSTEM_A, [REFERENCES]).score, "seconds": 1.5,
+    }  # fmt: skip
+    assert found["segments"] == 3 and found["signatures"]["chrF"].startswith("chrF|")
+    text = run(tmp_path, "--names", "beam,dcmbr", "--metrics", "bleu")
+    assert f"\nbeam    {bleu:.1f}\n" in text and f"version:{sacrebleu.__version__}" in text
+    latex = run(tmp_path, "--format", "latex", "--metrics", "bleu,bleu", "--names", "a_1,b_2")
+    assert rf"a\_1 & \textbf{{{bleu:.1f}}} \\" in latex and "\n% BLEU|" in latex
+    assert run(tmp_path, "--format", "tsv", "--metrics", "bleu").splitlines()[1] == f"a\t{bleu}"
+    assert f"| a | **{bleu:.1f}** |" in run(tmp_path, "--format", "markdown", "--metrics", "bleu")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["--metrics", "blue"], "--metrics blue is unknown: choose from bleu"),
+        (["--metrics", " , "], "names no metric"),
+        (["--metric-args", "[1]"], "--metric-args must be a JSON object"),
+        (["--seconds", "1"], "--seconds 1 must give 2 numbers"),
+        (["--source", "absent.txt"], "absent.txt is not a file"),
+    ],
+)
+def test_bad_input_gets_one_sentence_and_no_output(tmp_path, capsys, arguments, sentence):
+    files = [write(tmp_path / f"{name}.txt", SYSTEM_A) for name in "ab"]
+    references, output = write(tmp_path / "references.txt", REFERENCES), tmp_path / "scores"
+    assert main(["evaluate", "--references", references, "--output", str(output), *arguments, *files]) == 1
+    assert sentence in capsys.readouterr().err
+    assert not output.exists()
+
+
+def test_empty_references_are_refused(tmp_path, capsys):
+    empty = write(tmp_path / "empty.txt", [])
+    assert main(["evaluate", "--references", empty, empty]) == 1
+    assert "is empty" in capsys.readouterr().err
+
+
+def test_real_log_of_fairseq_generate(fairseq, toy, tmp_path):
+    done: subprocess.CompletedProcess = fairseq(
+        "generate", toy.data_bin, "--path", toy.checkpoint, "--max-tokens", 200, "--nbest", 2
+    )
+    path = tmp_path / "generate.log"
+    path.write_text(done.stdout, "utf-8", newline="\n")
+    texts = read_translations(path, expected=len(toy.source_lines))
+    for number, text in enumerate(texts):
+        first = next(line for line in done.stdout.split("\n") if line.startswith(f"D-{number}\t"))
+        assert first.split("\t", 2)[2] == text
