@@ -1,0 +1,163 @@
+"""Sentence BLEU (Papineni et al., 2002) of all pairs at once; equal to sacrebleu's sentence scores, parameter by parameter."""
+
+from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
+
+import numpy as np
+
+from dcmbr_fairseq.errors import UserError
+from dcmbr_fairseq.utilities.arguments import check_choice, check_flag, check_number, check_order
+from dcmbr_fairseq.utilities.base import Comparison, Utility
+from dcmbr_fairseq.utilities.overlap import (
+    Arrangement,
+    Matches,
+    WordIds,
+    arrange,
+    grouped,
+    ngram_matches,
+    scores_by_sentence,
+    word_units,
+)
+
+LOG_OF_ZERO = -9999999999.0  # sacrebleu's my_log(0)
+#: smoothing method -> its parameter's default, None where it has none (Chen & Cherry, 2014)
+SMOOTHING_DEFAULTS: Dict[str, Optional[float]] = {"none": None, "floor": 0.1, "add-k": 1, "exp": None}
+
+
+class BleuUtility(Utility):
+    """Sentence BLEU.
+
+    Args:
+        tokenize: one of sacrebleu's tokenizers.
+        smooth_method: what to do about orders without a match: none, floor, add-k or exp.
+        smooth_value: the value of floor (default 0.1) and add-k (default 1).
+        effective_order: leave out orders for which the hypothesis is too short. Unlike in sacrebleu it is on by
+            default, since single sentences are compared.
+        lowercase: compare lower-cased texts.
+        max_ngram_order: longest n-gram.
+
+    Raises:
+        UserError: an argument is out of range, or the tokenizer lacks what it needs.
+    """
+
+    def __init__(
+        self,
+        *,
+        tokenize: str = "13a",
+        smooth_method: str = "exp",
+        smooth_value: Optional[float] = None,
+        effective_order: bool = True,
+        lowercase: bool = False,
+        max_ngram_order: int = 4,
+    ):
+        self.smooth_method = check_choice("smooth_method", smooth_method, SMOOTHING_DEFAULTS)
+        self.smooth_value = _check_smooth_value(smooth_method, smooth_value)
+        self.effective_order = check_flag("effective_order", effective_order)
+        self.lowercase = check_flag("lowercase", lowercase)
+        self.max_ngram_order = check_order("max_ngram_order", max_ngram_order, 1)
+        self._metric = _sacrebleu_metric(tokenize, smooth_method, smooth_value, effective_order, lowercase, max_ngram_order)
+        self._tokenize: Callable[[str], str] = self._metric.tokenizer
+        self._words = WordIds(lambda word: self._tokenize(word).split())
+        self._tokens = WordIds(lambda token: [token])
+        self._by_word = tokenize == "13a"  # its rules see nothing beyond white space
+
+    def pairwise(
+        self, hypotheses: Sequence[str], references: Sequence[str], source: Optional[str] = None
+    ) -> np.ndarray:
+        """See :meth:`~dcmbr_fairseq.utilities.base.Utility.pairwise`; scores from 0 to 100."""
+        return self.pairwise_batch([Comparison(hypotheses, references)])[0]
+
+    def pairwise_batch(self, batch: Sequence[Comparison]) -> List[np.ndarray]:
+        """See :meth:`~dcmbr_fairseq.utilities.base.Utility.pairwise_batch`."""
+        arrangements = [arrange(comparison.hypotheses, comparison.references) for comparison in batch]
+        scores: List[np.ndarray] = []
+        for part in grouped(arrangements, [sum(map(len, a.texts)) for a in arrangements]):
+            scores += scores_by_sentence(self._scores(arrangements[part]), arrangements[part])
+        return scores
+
+    def signature(self) -> str:
+        """Sacrebleu's name and signature, with its version; ``ngram`` is added where it is not sacrebleu's 4."""
+        self._metric.num_refs = 1
+        signature = self._metric.get_signature()
+        if self.max_ngram_order != 4:
+            signature._abbr["ngram"] = "n"
+            signature.update("ngram", self.max_ngram_order)
+        return f"BLEU|{signature.format()}"
+
+    def _scores(self, arrangements: Sequence[Arrangement]) -> np.ndarray:
+        """``(P,)`` the scores of all pairs of all sentences."""
+        units, lengths = self._units([text for a in arrangements for text in a.texts])
+        counts = ngram_matches(units, lengths, arrangements, self.max_ngram_order)
+        log_precisions, orders = self._log_precisions(counts)
+        penalty = brevity_penalty(counts.hyp_totals[0], counts.ref_totals[0])
+        scores = penalty * np.exp(log_precisions.sum(axis=0) / orders)
+        return np.where(counts.matches[0] > 0, scores, 0.0)  # without a common word nothing is smoothed
+
+    def _units(self, texts: Sequence[str]) -> Tuple[np.ndarray, np.ndarray]:
+        """Token ids of all texts, one after the other, and the number of tokens of each text."""
+        lines = [(text.lower() if self.lowercase else text).rstrip() for text in texts]
+        if self._by_word and not any("\n" in line for line in lines):
+            return word_units(lines, self._words)
+        return word_units([self._tokenize(line) for line in lines], self._tokens)
+
+    def _log_precisions(self, counts: Matches) -> Tuple[np.ndarray, np.ndarray]:
+        """``(orders, P)`` logarithms of the smoothed precisions in percent, 0 where left out; ``(P,)`` orders counted."""
+        matches, totals = counts.matches, counts.hyp_totals
+        if self.smooth_method == "add-k":
+            added = np.full((len(matches), 1), self.smooth_value)
+            added[0] = 0  # unigrams are not smoothed
+            matches, totals = matches + added, totals + added
+        exists = np.logical_and.accumulate(totals > 0, axis=0)
+        missed = exists & (matches == 0)
+        if self.smooth_method == "exp":
+            matches = np.where(missed, 0.5 ** np.cumsum(missed, axis=0), matches)
+        elif self.smooth_method == "floor":
+            matches = np.where(missed, self.smooth_value, matches)
+        precisions = 100.0 * matches / np.where(exists, totals, 1)
+        with np.errstate(divide="ignore"):
+            logs = np.where(precisions > 0, np.log(precisions), LOG_OF_ZERO)
+        if not self.effective_order:
+            return np.where(exists, logs, LOG_OF_ZERO), np.full(matches.shape[1], float(len(matches)))
+        return np.where(exists, logs, 0.0), np.maximum(exists.sum(axis=0), 1)
+
+
+def brevity_penalty(hyp_lengths: np.ndarray, ref_lengths: np.ndarray) -> np.ndarray:
+    """``exp(1 - r / h)`` where the hypothesis is shorter than the reference, else 1."""
+    ratio = ref_lengths / np.maximum(hyp_lengths, 1)
+    return np.exp(np.minimum(1 - ratio, 0))
+
+
+def _check_smooth_value(smooth_method: str, smooth_value: Any) -> Optional[float]:
+    default = SMOOTHING_DEFAULTS[smooth_method]
+    if smooth_value is None:
+        return default
+    if default is None:
+        raise UserError(
+            f"--utility-args: smooth_value is for smooth_method floor or add-k, got {smooth_value!r} with {smooth_method}"
+        )
+    return check_number("smooth_value", smooth_value)
+
+
+def _sacrebleu_metric(
+    tokenize: str,
+    smooth_method: str,
+    smooth_value: Optional[float],
+    effective_order: bool,
+    lowercase: bool,
+    max_ngram_order: int,
+) -> Any:
+    """Sacrebleu's own metric object, for its tokenizer and its signature."""
+    from sacrebleu.metrics.bleu import BLEU
+
+    check_choice("tokenize", tokenize, BLEU.TOKENIZERS)
+    try:
+        return BLEU(
+            tokenize=tokenize,
+            smooth_method=smooth_method,
+            smooth_value=smooth_value,
+            effective_order=effective_order,
+            lowercase=lowercase,
+            max_ngram_order=max_ngram_order,
+        )
+    except (ImportError, RuntimeError, OSError) as error:
+        reason = " ".join(str(error).split())
+        raise UserError(f"--utility-args: tokenize {tokenize} is not ready: {reason}") from error

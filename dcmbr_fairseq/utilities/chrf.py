@@ -1,0 +1,153 @@
+"""chrF and chrF++ (Popović 2015, 2017) of all pairs at once; equal to sacrebleu's sentence scores, parameter by parameter."""
+
+from typing import Any, Dict, List, Optional, Sequence, Tuple
+
+import numpy as np
+
+from dcmbr_fairseq.errors import UserError
+from dcmbr_fairseq.utilities.arguments import check_flag, check_number, check_order
+from dcmbr_fairseq.utilities.base import Comparison, Utility
+from dcmbr_fairseq.utilities.overlap import (
+    Arrangement,
+    Matches,
+    WordIds,
+    arrange,
+    grouped,
+    ngram_matches,
+    scores_by_sentence,
+    word_units,
+)
+
+PUNCTUATION = frozenset("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~")
+EPSILON = 1e-16  # sacrebleu's, for eps_smoothing
+#: Whether a character is one of those that ``str.split()`` splits at; there are none above U+3000.
+WHITESPACE = np.array([chr(code).isspace() for code in range(0x3001)] + [False])
+
+
+class ChrfUtility(Utility):
+    """chrF: F-score of character n-grams, averaged over the orders that both sides have.
+
+    Args:
+        char_order: longest character n-gram.
+        word_order: longest word n-gram; 2 makes it chrF++.
+        beta: recall counts beta times as much as precision.
+        lowercase: compare lower-cased texts.
+        whitespace: keep white space in character n-grams.
+        eps_smoothing: average the F-scores of all orders, as chrF++.py, NLTK and Moses do.
+
+    Raises:
+        UserError: an argument is out of range.
+    """
+
+    def __init__(
+        self,
+        *,
+        char_order: int = 6,
+        word_order: int = 0,
+        beta: float = 2,
+        lowercase: bool = False,
+        whitespace: bool = False,
+        eps_smoothing: bool = False,
+    ):
+        self.char_order = check_order("char_order", char_order, 0)
+        self.word_order = check_order("word_order", word_order, 0)
+        if char_order + word_order == 0:
+            raise UserError("--utility-args: char_order and word_order are both 0: give one of them at least 1")
+        self.beta = check_number("beta", beta)
+        self.lowercase = check_flag("lowercase", lowercase)
+        self.whitespace = check_flag("whitespace", whitespace)
+        self.eps_smoothing = check_flag("eps_smoothing", eps_smoothing)
+        self._word_ids = WordIds(split_punctuation)
+
+    def pairwise(
+        self, hypotheses: Sequence[str], references: Sequence[str], source: Optional[str] = None
+    ) -> np.ndarray:
+        """See :meth:`~dcmbr_fairseq.utilities.base.Utility.pairwise`; scores from 0 to 100."""
+        return self.pairwise_batch([Comparison(hypotheses, references)])[0]
+
+    def pairwise_batch(self, batch: Sequence[Comparison]) -> List[np.ndarray]:
+        """See :meth:`~dcmbr_fairseq.utilities.base.Utility.pairwise_batch`."""
+        arrangements = [arrange(comparison.hypotheses, comparison.references) for comparison in batch]
+        scores: List[np.ndarray] = []
+        for part in grouped(arrangements, [sum(map(len, a.texts)) for a in arrangements]):
+            scores += scores_by_sentence(self._scores(arrangements[part]), arrangements[part])
+        return scores
+
+    def signature(self) -> str:
+        """Sacrebleu's name and signature, with its version."""
+        from sacrebleu.metrics.chrf import CHRF
+
+        metric = CHRF(**self._arguments())
+        metric.num_refs = 1
+        name = f"chrF{self.beta}" + "+" * self.word_order
+        return f"{name}|{metric.get_signature().format()}"
+
+    def _arguments(self) -> Dict[str, Any]:
+        names = ("char_order", "word_order", "beta", "lowercase", "whitespace", "eps_smoothing")
+        return {name: getattr(self, name) for name in names}
+
+    def _scores(self, arrangements: Sequence[Arrangement]) -> np.ndarray:
+        """``(P,)`` the scores of all pairs of all sentences."""
+        texts = [text.lower() if self.lowercase else text for a in arrangements for text in a.texts]
+        parts = []
+        if self.char_order:
+            parts.append(ngram_matches(*characters(texts, self.whitespace), arrangements, self.char_order))
+        if self.word_order:
+            parts.append(ngram_matches(*word_units(texts, self._word_ids), arrangements, self.word_order))
+        matches = Matches(*(np.concatenate(arrays) for arrays in zip(*parts))) if len(parts) > 1 else parts[0]
+        return (mean_of_f_scores if self.eps_smoothing else f_score_of_means)(matches, self.beta)
+
+
+class ChrfPlusPlusUtility(ChrfUtility):
+    """chrF++: chrF with word n-grams up to length 2 besides. Takes the same arguments."""
+
+    def __init__(self, *, word_order: int = 2, **arguments: Any):
+        super().__init__(word_order=word_order, **arguments)
+
+
+def characters(texts: Sequence[str], whitespace: bool) -> Tuple[np.ndarray, np.ndarray]:
+    """Code points of all texts, one after the other, and the number of each text's; lone surrogates are characters."""
+    codes = np.frombuffer("".join(texts).encode("utf-32-le", "surrogatepass"), dtype=np.uint32).astype(np.intp)
+    lengths = np.fromiter(map(len, texts), dtype=np.intp, count=len(texts))
+    if whitespace:
+        return codes, lengths
+    visible = ~WHITESPACE[np.minimum(codes, len(WHITESPACE) - 1)]
+    upto = np.concatenate([[0], np.cumsum(visible)])
+    return codes[visible], np.diff(upto[np.concatenate([[0], np.cumsum(lengths)])])
+
+
+def split_punctuation(word: str) -> List[str]:
+    """One punctuation mark at the end of a word, or else at its start, stands alone (sacrebleu's rule for chrF++)."""
+    if len(word) == 1:
+        return [word]
+    if word[-1] in PUNCTUATION:
+        return [word[:-1], word[-1]]
+    if word[0] in PUNCTUATION:
+        return [word[0], word[1:]]
+    return [word]
+
+
+def f_score_of_means(counts: Matches, beta: float) -> np.ndarray:
+    """``(P,)`` F-score of the mean precision and mean recall over the orders that both sides have."""
+    matches, hyp_totals, ref_totals = counts
+    used = (hyp_totals > 0) & (ref_totals > 0)  # where there is no n-gram there is no match: 0 / 1
+    orders = np.maximum(used.sum(axis=0), 1)
+    precision = (matches / np.maximum(hyp_totals, 1)).sum(axis=0) / orders
+    recall = (matches / np.maximum(ref_totals, 1)).sum(axis=0) / orders
+    factor = beta**2
+    denominator = factor * precision + recall
+    f_score = (1 + factor) * precision * recall / np.where(denominator > 0, denominator, 1)
+    return 100 * f_score
+
+
+def mean_of_f_scores(counts: Matches, beta: float) -> np.ndarray:
+    """``(P,)`` mean over all orders of the F-scores; what is undefined is a small number (sacrebleu's eps_smoothing)."""
+    matches, hyp_totals, ref_totals = counts
+    used = (hyp_totals > 0) & (ref_totals > 0)
+    precision = np.where(used, matches / np.maximum(hyp_totals, 1), EPSILON)
+    recall = np.where(ref_totals > 0, matches / np.maximum(ref_totals, 1), EPSILON)
+    factor = beta**2
+    denominator = factor * precision + recall
+    defined = denominator > 0
+    f_score = (1 + factor) * precision * recall / np.where(defined, denominator, 1)
+    return 100 * np.where(defined, f_score, EPSILON).sum(axis=0) / len(matches)
