@@ -13,6 +13,9 @@ from torch.autograd.function import FunctionCtx, once_differentiable
 #: log(p / u) is cut off here: e^-64 is far below the rounding of 1 - alpha for every alpha < 1, and e^64 fits float32
 SMALLEST_LOG_RATIO = -64.0
 
+#: a smaller alpha counts as 0, which changes J by about alpha V at most; float32 would underflow
+SMALLEST_ALPHA = 1e-30
+
 
 def token_entropy(log_probs: Tensor) -> Tensor:
     """Shannon entropy of each token's distribution: H(p) = -sum_v p_v log p_v.
@@ -44,7 +47,7 @@ def generalized_entropy(log_probs: Tensor, alpha: float) -> Tensor:
     Returns:
         nats, (...).
     """
-    return _GeneralizedEntropy.apply(_at_least_float32(log_probs), alpha)
+    return _GeneralizedEntropy.apply(_at_least_float32(log_probs), alpha if alpha >= SMALLEST_ALPHA else 0.0)
 
 
 class _GeneralizedEntropy(torch.autograd.Function):
