@@ -1,0 +1,8 @@
+#!/usr/bin/env bash
+# Install what the tests need into .venv (once) and run all tests on two cores; arguments go to pytest.
+#   scripts/test.sh [PYTEST ARGUMENT...]     for instance: scripts/test.sh tests/test_overlap.py -x
+set -euo pipefail
+cd "$(dirname "$0")/.."
+bash scripts/install.sh test
+export OMP_NUM_THREADS=${OMP_NUM_THREADS:-1} # each of the two workers computes on one core
+exec .venv/bin/python -m pytest -n 2 --dist loadscope "$@"
