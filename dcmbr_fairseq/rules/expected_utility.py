@@ -27,7 +27,7 @@ class ExactRule:
     def decide(self, batch: Sequence[Candidates], utility: Utility, nbest: int = 1) -> List[Decision]:
         """See :class:`~dcmbr_fairseq.rules.decision.DecisionRule`."""
         matrices = utility.pairwise_batch([Comparison(c.hypotheses, c.references, c.source) for c in batch])
-        return [decide_exactly(candidates, matrix) for candidates, matrix in zip(batch, matrices)]
+        return [decide_exactly(candidates, matrix) for candidates, matrix in zip(batch, matrices, strict=True)]
 
 
 def decide_exactly(candidates: Candidates, utilities: np.ndarray) -> Decision:

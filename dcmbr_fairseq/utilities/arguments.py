@@ -1,4 +1,4 @@
-"""Checks of ``--utility-args`` that several utilities share: each refusal names the argument, its value and a remedy."""
+"""Checks of ``--utility-args`` that several utilities share: each refusal names the argument, its value, a remedy."""
 
 import math
 from typing import Any, Iterable

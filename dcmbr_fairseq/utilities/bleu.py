@@ -1,4 +1,4 @@
-"""Sentence BLEU (Papineni et al., 2002) of all pairs at once; equal to sacrebleu's sentence scores, parameter by parameter."""
+"""Sentence BLEU (Papineni et al., 2002) of all pairs at once, equal to sacrebleu's sentence scores."""
 
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
@@ -54,7 +54,14 @@ class BleuUtility(Utility):
         self.effective_order = check_flag("effective_order", effective_order)
         self.lowercase = check_flag("lowercase", lowercase)
         self.max_ngram_order = check_order("max_ngram_order", max_ngram_order, 1)
-        self._metric = _sacrebleu_metric(tokenize, smooth_method, smooth_value, effective_order, lowercase, max_ngram_order)
+        self._metric = _sacrebleu_metric(
+            tokenize=tokenize,
+            smooth_method=smooth_method,
+            smooth_value=smooth_value,
+            effective_order=effective_order,
+            lowercase=lowercase,
+            max_ngram_order=max_ngram_order,
+        )
         self._tokenize: Callable[[str], str] = self._metric.tokenizer
         self._words = WordIds(lambda word: self._tokenize(word).split())
         self._tokens = WordIds(lambda token: [token])
@@ -100,10 +107,10 @@ class BleuUtility(Utility):
         return word_units([self._tokenize(line) for line in lines], self._tokens)
 
     def _log_precisions(self, counts: Matches) -> Tuple[np.ndarray, np.ndarray]:
-        """``(orders, P)`` logarithms of the smoothed precisions in percent, 0 where left out; ``(P,)`` orders counted."""
+        """``(orders, P)`` logs of the smoothed precisions in percent, 0 where left out; ``(P,)`` orders counted."""
         matches, totals = counts.matches, counts.hyp_totals
         if self.smooth_method == "add-k":
-            added = np.full((len(matches), 1), self.smooth_value)
+            added = np.full((len(matches), 1), self.smooth_value, dtype=np.float64)
             added[0] = 0  # unigrams are not smoothed
             matches, totals = matches + added, totals + added
         exists = np.logical_and.accumulate(totals > 0, axis=0)
@@ -131,33 +138,18 @@ def _check_smooth_value(smooth_method: str, smooth_value: Any) -> Optional[float
     if smooth_value is None:
         return default
     if default is None:
-        raise UserError(
-            f"--utility-args: smooth_value is for smooth_method floor or add-k, got {smooth_value!r} with {smooth_method}"
-        )
+        given = f"got {smooth_value!r} with {smooth_method}"
+        raise UserError(f"--utility-args: smooth_value is for smooth_method floor or add-k, {given}")
     return check_number("smooth_value", smooth_value)
 
 
-def _sacrebleu_metric(
-    tokenize: str,
-    smooth_method: str,
-    smooth_value: Optional[float],
-    effective_order: bool,
-    lowercase: bool,
-    max_ngram_order: int,
-) -> Any:
+def _sacrebleu_metric(tokenize: str, **arguments: Any) -> Any:
     """Sacrebleu's own metric object, for its tokenizer and its signature."""
     from sacrebleu.metrics.bleu import BLEU
 
     check_choice("tokenize", tokenize, BLEU.TOKENIZERS)
     try:
-        return BLEU(
-            tokenize=tokenize,
-            smooth_method=smooth_method,
-            smooth_value=smooth_value,
-            effective_order=effective_order,
-            lowercase=lowercase,
-            max_ngram_order=max_ngram_order,
-        )
+        return BLEU(tokenize=tokenize, **arguments)
     except (ImportError, RuntimeError, OSError) as error:
         reason = " ".join(str(error).split())
         raise UserError(f"--utility-args: tokenize {tokenize} is not ready: {reason}") from error

@@ -1,4 +1,4 @@
-"""chrF and chrF++ (Popović 2015, 2017) of all pairs at once; equal to sacrebleu's sentence scores, parameter by parameter."""
+"""chrF and chrF++ (Popović 2015, 2017) of all pairs at once, equal to sacrebleu's sentence scores."""
 
 from typing import Any, Dict, List, Optional, Sequence, Tuple
 
@@ -94,7 +94,7 @@ class ChrfUtility(Utility):
             parts.append(ngram_matches(*characters(texts, self.whitespace), arrangements, self.char_order))
         if self.word_order:
             parts.append(ngram_matches(*word_units(texts, self._word_ids), arrangements, self.word_order))
-        matches = Matches(*(np.concatenate(arrays) for arrays in zip(*parts))) if len(parts) > 1 else parts[0]
+        matches = Matches(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True))) if len(parts) > 1 else parts[0]
         return (mean_of_f_scores if self.eps_smoothing else f_score_of_means)(matches, self.beta)
 
 
@@ -141,7 +141,7 @@ def f_score_of_means(counts: Matches, beta: float) -> np.ndarray:
 
 
 def mean_of_f_scores(counts: Matches, beta: float) -> np.ndarray:
-    """``(P,)`` mean over all orders of the F-scores; what is undefined is a small number (sacrebleu's eps_smoothing)."""
+    """``(P,)`` mean of the F-scores of all orders; undefined ones are a small number (sacrebleu's eps_smoothing)."""
     matches, hyp_totals, ref_totals = counts
     used = (hyp_totals > 0) & (ref_totals > 0)
     precision = np.where(used, matches / np.maximum(hyp_totals, 1), EPSILON)
