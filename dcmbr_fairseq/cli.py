@@ -12,6 +12,7 @@ from dcmbr_fairseq.errors import UserError
 COMMANDS: Dict[str, Tuple[str, str]] = {
     "select": ("dcmbr_fairseq.commands.select", "choose translations from saved pools, without a model"),
     "evaluate": ("dcmbr_fairseq.commands.evaluate", "score translations against references, with signatures"),
+    "significance": ("dcmbr_fairseq.commands.significance", "test whether differences between systems are chance"),
 }
 
 

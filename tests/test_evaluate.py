@@ -196,7 +196,7 @@ def test_real_log_of_fairseq_generate(fairseq, toy, tmp_path):
     )
     path = tmp_path / "generate.log"
     path.write_text(done.stdout, "utf-8", newline="\n")
-    texts = read_translations(path, expected=len(toy.source_lines))
+    texts = read_translations(path, expected=len((toy.text / "test.en").read_text("utf-8").splitlines()))
     for number, text in enumerate(texts):
         first = next(line for line in done.stdout.split("\n") if line.startswith(f"D-{number}\t"))
         assert first.split("\t", 2)[2] == text

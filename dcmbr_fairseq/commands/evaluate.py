@@ -81,7 +81,7 @@ def parse_metric_arguments(text: str) -> Mapping[str, Mapping[str, Any]]:
         arguments = None
     if not isinstance(arguments, dict) or not all(isinstance(value, dict) for value in arguments.values()):
         raise UserError(
-            f"--metric-args must be a JSON object such as '{{\"meteor\": {{\"language\": \"de\"}}}}', got {text!r}"
+            f'--metric-args must be a JSON object such as \'{{"meteor": {{"language": "de"}}}}\', got {text!r}'
         )
     return arguments
 

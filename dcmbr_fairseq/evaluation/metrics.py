@@ -63,19 +63,19 @@ class SacreMetric:
 
         self.label = LABELS[name]
         if name == "bleu":
-            self._metric: Any = BLEU(lowercase=options.lowercase, tokenize=options.tokenize)
+            self.implementation: Any = BLEU(lowercase=options.lowercase, tokenize=options.tokenize)
         elif name == "ter":
-            self._metric = TER(case_sensitive=not options.lowercase)
+            self.implementation = TER(case_sensitive=not options.lowercase)
         else:
-            self._metric = CHRF(lowercase=options.lowercase, word_order=2 if name == "chrf++" else 0)
+            self.implementation = CHRF(lowercase=options.lowercase, word_order=2 if name == "chrf++" else 0)
 
     def score(self, hypotheses: Sequence[str], references: Sequence[str], sources: Optional[Sequence[str]]) -> float:
         """See :class:`Metric`."""
-        return float(self._metric.corpus_score(list(hypotheses), [list(references)]).score)
+        return float(self.implementation.corpus_score(list(hypotheses), [list(references)]).score)
 
     def signature(self) -> str:
         """sacreBLEU's own signature."""
-        return f"{self.label}|{self._metric.get_signature()}"
+        return f"{self.label}|{self.implementation.get_signature()}"
 
 
 class MeanUtility:

@@ -1,0 +1,122 @@
+"""``dcmbr significance``: is a difference between systems more than chance? The paper's test by default."""
+
+import argparse
+import json
+from dataclasses import asdict
+from typing import Any, Dict, List
+
+import numpy as np
+
+from dcmbr_fairseq.analysis.tables import Grid, render
+from dcmbr_fairseq.commands.evaluate import parse_metric_arguments, parse_metrics, write_output
+from dcmbr_fairseq.errors import UserError
+from dcmbr_fairseq.evaluation.metrics import MetricOptions
+from dcmbr_fairseq.evaluation.significance import Comparison, Interval, approximate_randomisation, paired_bootstrap
+from dcmbr_fairseq.evaluation.statistics import SegmentMean, Statistic, build_statistic
+from dcmbr_fairseq.evaluation.systems import FORMATS, read_translations, system_names
+from dcmbr_fairseq.files import read_lines
+
+P_VALUES = "p: extreme samples / samples, as Moses' script; p+: (extreme samples + 1) / (samples + 1), as sacreBLEU"
+TESTS = {"bootstrap": (paired_bootstrap, 1000), "randomisation": (approximate_randomisation, 10000)}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's options."""
+    parser.add_argument("baseline", metavar="BASELINE", help="translations of the system to compare with")
+    parser.add_argument("systems", nargs="+", metavar="SYSTEM", help="translations to compare with it, in any layout")
+    parser.add_argument("--references", required=True, metavar="FILE", help="detokenised references, a line a segment")
+    parser.add_argument("--source", metavar="FILE", help="source sentences (COMET needs them)")
+    parser.add_argument("--names", metavar="A,B,...", help="names of the systems, the baseline's first")
+    parser.add_argument(
+        "--metrics", default="bleu,nist", metavar="M,M,...",
+        help="bleu, nist: as Moses' bootstrap script (the paper's test); nist-mteval; sacrebleu, chrf, chrf++, ter: as "
+        "sacreBLEU; any utility (sentence-bleu, sentence-chrf, meteor, bleurt, ...): its mean (default: bleu,nist)",
+    )  # fmt: skip
+    parser.add_argument("--metric-args", default="{}", metavar="JSON", help="arguments of utilities, as in evaluate")
+    parser.add_argument("--lowercase", action="store_true", help="ignore case in sacreBLEU's metrics")
+    parser.add_argument("--tokenizer", default="moses", choices=("moses", "none"), help="for bleu and nist")
+    parser.add_argument("--language", default="en", help="language of the tokeniser's rules: the target (default: en)")
+    parser.add_argument(
+        "--test", default="bootstrap", choices=sorted(TESTS),
+        help="bootstrap: paired, over segments (the paper's); randomisation: swap the outputs of segments",
+    )  # fmt: skip
+    parser.add_argument("--samples", type=int, metavar="S", help="default: 1000 bootstrap resamples, 10000 swaps")
+    parser.add_argument("--seed", type=int, default=12345, help="default: 12345, sacreBLEU's")
+    parser.add_argument("--hypothesis-format", default="auto", choices=FORMATS, help="layout of the files")
+    parser.add_argument("--format", default="text", choices=("text", "json", "latex", "markdown", "tsv"))
+    parser.add_argument("--output", metavar="FILE", help="write there, whole or not at all (default: standard output)")
+
+
+def run(args: argparse.Namespace) -> None:
+    """Test each system against the baseline on each metric and print."""
+    paths = [args.baseline, *args.systems]
+    names = system_names(args.names, paths)
+    references = read_lines(args.references)
+    texts = [read_translations(path, args.hypothesis_format, len(references)) for path in paths]
+    sources = read_lines(args.source) if args.source else None
+    if sources is not None and len(sources) != len(references):
+        raise UserError(f"--source has {len(sources)} segments but --references has {len(references)}: align the files")
+    options = MetricOptions(args.lowercase, None, parse_metric_arguments(args.metric_args))
+    statistics = [build_statistic(m, args.tokenizer, args.language, options) for m in parse_metrics(args.metrics)]
+    results: List[Dict[str, Any]] = []
+    for statistic in statistics:
+        rows = [statistic.segments(text, references, sources) for text in texts]
+        for name, row in zip(names[1:], rows[1:], strict=True):
+            result = compare(rows[0], row, statistic, args)
+            results.append({"metric": statistic.label, "baseline": names[0], "system": name, "result": result})
+        if isinstance(statistic, SegmentMean):
+            statistic.close()
+    note = f"{args.test}, {results[0]['result'].samples} samples of {len(references)} segments, seed {args.seed}"
+    write_output(show(results, args.format, note, [s.signature() for s in statistics]), args.output)
+
+
+def compare(baseline: np.ndarray, system: np.ndarray, statistic: Statistic, args: argparse.Namespace) -> Comparison:
+    """Run the chosen test."""
+    test, samples = TESTS[args.test]
+    return test(baseline, system, statistic.score, samples if args.samples is None else args.samples, args.seed)
+
+
+def show(results: List[Dict[str, Any]], form: str, note: str, signatures: List[str]) -> str:
+    """The comparisons in the asked form, with the settings and signatures."""
+    if form == "json":
+        rows = [as_json(row) for row in results]
+        return json.dumps({"test": note, "signatures": signatures, "comparisons": rows}, indent=2) + "\n"
+    header = ["metric", "A", "B", "score A", "score B", "B - A", "95% interval", "p", "p+"]
+    grid = Grid(header, [cells(**row) for row in results], digits=2)
+    if form == "tsv":
+        return render(grid, form)
+    comment = "% " if form == "latex" else ""
+    notes = [note, P_VALUES, *signatures]
+    return render(grid, form) + "\n" + ("  \n" if form == "markdown" else "\n").join(comment + n for n in notes) + "\n"
+
+
+def as_json(row: Dict[str, Any]) -> Dict[str, Any]:
+    """A comparison as a flat JSON object."""
+    result: Comparison = row["result"]
+    scores = {"baseline_score": result.baseline, "system_score": result.system, "difference": result.difference}
+    intervals = {
+        name: list(asdict(interval).values()) if interval is not None else None
+        for name, interval in (
+            ("baseline_interval", result.baseline_interval),
+            ("system_interval", result.system_interval),
+            ("difference_interval", result.difference_interval),
+        )
+    }
+    p_values = {"p": result.p_value, "p_corrected": result.corrected_p_value, "extreme": result.extreme}
+    names = {key: row[key] for key in ("metric", "baseline", "system")}
+    return {**names, **scores, **intervals, **p_values, "samples": result.samples}
+
+
+def cells(metric: str, baseline: str, system: str, result: Comparison) -> List[Any]:
+    """A comparison as a row of the table; p = 0 of S samples is shown as less than 1 / S."""
+    p = f"{result.p_value:.3f}" if result.extreme else f"< {1 / result.samples:.2g}"
+    interval = result.difference_interval
+    shown = _show_interval(interval) if interval else None
+    return [
+        metric, baseline, system, result.baseline, result.system, f"{result.difference:+.2f}", shown, p,
+        f"{result.corrected_p_value:.4f}",
+    ]  # fmt: skip
+
+
+def _show_interval(interval: Interval) -> str:
+    return f"{interval.low:+.2f} .. {interval.high:+.2f}"

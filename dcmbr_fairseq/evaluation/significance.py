@@ -1,0 +1,162 @@
+"""Paired significance tests: bootstrap (Koehn 2004, Riezler & Maxwell 2005) and approximate randomisation.
+
+Pure arrays: systems come as sufficient statistics ``(B, K)`` (:mod:`dcmbr_fairseq.evaluation.statistics`) and a
+function from sums to scores. Each resample is a row of weights, so that all sums are one matrix product:
+``(S, B) @ (B, K) -> (S, K)``.
+"""
+
+from dataclasses import dataclass
+from typing import Callable, Iterator, Tuple
+
+import numpy as np
+
+from dcmbr_fairseq.errors import UserError
+
+Score = Callable[[np.ndarray], np.ndarray]
+#: Differences this close to the observed one count as equal to it: sums in another order round otherwise.
+TOLERANCE = 1e-9
+#: Weights held at once: 2**24 float64 are 128 MiB.
+_BLOCK = 2**24
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A 95% interval by percentiles of the resamples.
+
+    Attributes:
+        low: value at rank S/40.
+        high: value at rank S - S/40 - 1.
+    """
+
+    low: float
+    high: float
+
+    @classmethod
+    def of(cls, scores: np.ndarray) -> "Interval":
+        """The interval of ``(S,)`` resampled values."""
+        ordered, cut = np.sort(scores), len(scores) // 40
+        return cls(float(ordered[cut]), float(ordered[len(scores) - cut - 1]))
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two systems compared on one test set.
+
+    Attributes:
+        baseline: the score of the first system.
+        system: the score of the second.
+        extreme: in how many of the samples the difference was at least as extreme as the observed one.
+        samples: S, the number of samples.
+        baseline_interval: of the first score (bootstrap only).
+        system_interval: of the second score (bootstrap only).
+        difference_interval: of second minus first (bootstrap only).
+    """
+
+    baseline: float
+    system: float
+    extreme: int
+    samples: int
+    baseline_interval: "Interval | None" = None
+    system_interval: "Interval | None" = None
+    difference_interval: "Interval | None" = None
+
+    @property
+    def difference(self) -> float:
+        """Second minus first."""
+        return self.system - self.baseline
+
+    @property
+    def p_value(self) -> float:
+        """Two-sided p as Moses' script gives it: the fraction of extreme samples; 0 means less than 1 / S."""
+        return self.extreme / self.samples
+
+    @property
+    def corrected_p_value(self) -> float:
+        """(extreme + 1) / (S + 1), which never rejects too often (sacreBLEU's convention)."""
+        return (self.extreme + 1) / (self.samples + 1)
+
+
+def paired_bootstrap(
+    baseline: np.ndarray, system: np.ndarray, score: Score, samples: int = 1000, seed: int = 12345
+) -> Comparison:
+    """Paired bootstrap: resample segments with replacement, the same ones for both systems.
+
+    Under the null hypothesis the resampled |difference| is distributed around its mean as it would be around zero
+    (Riezler & Maxwell 2005): p = P(|d*| - mean |d*| >= |d|), as in Moses' script and sacreBLEU's paired-bs.
+
+    Args:
+        baseline: ``(B, K)`` sufficient statistics of the first system.
+        system: ``(B, K)`` those of the second.
+        score: ``(S, K) -> (S,)``.
+        samples: S.
+        seed: numpy's default generator; the same draws as sacreBLEU's with its SACREBLEU_SEED.
+
+    Raises:
+        UserError: the systems have different numbers of segments or none, or ``samples`` < 1.
+    """
+    _check(baseline, system, samples)
+    both = np.concatenate([baseline, system], axis=1)  # (B, 2 K): one product serves both systems
+    sums = np.concatenate([weights @ both for weights in bootstrap_weights(len(both), samples, seed)])
+    width = baseline.shape[1]
+    first, second = score(sums[:, :width]), score(sums[:, width:])
+    observed = _observed(baseline, system, score)
+    spread = np.abs(second - first)
+    extreme = spread - spread.mean() >= abs(observed[1] - observed[0]) - TOLERANCE
+    intervals = Interval.of(first), Interval.of(second), Interval.of(second - first)
+    return Comparison(*observed, int(extreme.sum()), samples, *intervals)
+
+
+def bootstrap_weights(segments: int, samples: int, seed: int) -> Iterator[np.ndarray]:
+    """How often each segment was drawn, in blocks ``(s, B)`` whose rows add up to B."""
+    generator = np.random.default_rng(seed)
+    rows = max(1, _BLOCK // segments)
+    for start in range(0, samples, rows):
+        size = min(rows, samples - start)
+        drawn = generator.choice(segments, size=(size, segments), replace=True)
+        offsets = segments * np.arange(size)[:, None]  # one bincount counts all rows
+        counts = np.bincount((drawn + offsets).ravel(), minlength=size * segments)
+        yield counts.reshape(size, segments).astype(np.float64)
+
+
+def approximate_randomisation(
+    baseline: np.ndarray, system: np.ndarray, score: Score, samples: int = 10000, seed: int = 12345
+) -> Comparison:
+    """Paired approximate randomisation (Noreen 1989): swap the two outputs of each segment with probability 1/2.
+
+    p = P(|d*| >= |d|) over the swaps, which are exchangeable under the null hypothesis. Arguments and errors are those
+    of :func:`paired_bootstrap`.
+    """
+    _check(baseline, system, samples)
+    total = (baseline + system).sum(axis=0)
+    sums = np.concatenate([swapped_sums(keep, baseline, system) for keep in swaps(len(baseline), samples, seed)])
+    observed = _observed(baseline, system, score)
+    spread = np.abs(score(sums) - score(total - sums))
+    extreme = spread >= abs(observed[1] - observed[0]) - TOLERANCE
+    return Comparison(*observed, int(extreme.sum()), samples)
+
+
+def swaps(segments: int, samples: int, seed: int) -> Iterator[np.ndarray]:
+    """Which segments keep their places, in blocks ``(s, B)`` of booleans."""
+    generator = np.random.default_rng(seed)
+    rows = max(1, _BLOCK // segments)
+    for start in range(0, samples, rows):
+        yield generator.integers(2, size=(min(rows, samples - start), segments), dtype=bool)
+
+
+def swapped_sums(keep: np.ndarray, baseline: np.ndarray, system: np.ndarray) -> np.ndarray:
+    """The sums of the first pseudo-system, ``(s, K)``; the second has what remains of the total."""
+    return system.sum(axis=0) + keep.astype(np.float64) @ (baseline - system)
+
+
+def _observed(baseline: np.ndarray, system: np.ndarray, score: Score) -> Tuple[float, float]:
+    scores = score(np.stack([baseline.sum(axis=0), system.sum(axis=0)]))
+    return float(scores[0]), float(scores[1])
+
+
+def _check(baseline: np.ndarray, system: np.ndarray, samples: int) -> None:
+    if baseline.shape != system.shape or len(baseline) == 0:
+        raise UserError(
+            f"the systems have {len(baseline)} and {len(system)} segments: give outputs of one test set, not empty"
+        )
+    if samples < 1:
+        raise UserError(f"--samples must be >= 1, got {samples}")
