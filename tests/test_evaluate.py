@@ -126,6 +126,14 @@ def test_records_are_read_by_id(tmp_path):
         read_translations(path)
 
 
+def test_records_without_numbers_are_read_in_the_order_of_the_file(tmp_path):
+    rows = [json.dumps({"id": name, "translation": name.upper()}) for name in ("b", "a")]
+    assert read_translations(write(tmp_path / "named.jsonl", rows), expected=2) == ["B", "A"]
+    path = write(tmp_path / "pools.jsonl", [json.dumps({"hypotheses": ["a", "b"]})])
+    with pytest.raises(UserError, match="line 1, has no translation: run dcmbr select"):
+        read_translations(path)
+
+
 def test_plain_text_keeps_every_line(tmp_path):
     path = tmp_path / "plain.txt"
     path.write_text("a\r\n\nb\u2028c\n{not json\n", "utf-8", newline="\n")
@@ -196,7 +204,7 @@ def test_real_log_of_fairseq_generate(fairseq, toy, tmp_path):
     )
     path = tmp_path / "generate.log"
     path.write_text(done.stdout, "utf-8", newline="\n")
-    texts = read_translations(path, expected=len((toy.text / "test.en").read_text("utf-8").splitlines()))
+    texts = read_translations(path, expected=done.stdout.count("\nT-"))
     for number, text in enumerate(texts):
         first = next(line for line in done.stdout.split("\n") if line.startswith(f"D-{number}\t"))
         assert first.split("\t", 2)[2] == text

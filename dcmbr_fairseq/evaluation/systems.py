@@ -2,8 +2,9 @@
 
 import json
 import re
+from collections import Counter
 from pathlib import Path
-from typing import Dict, Iterable, List, Optional, Sequence
+from typing import Any, Dict, Iterable, List, Optional, Sequence
 
 from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.files import PathLike, iter_lines
@@ -55,7 +56,7 @@ def _is_record(line: str) -> bool:
         row = json.loads(line)
     except json.JSONDecodeError:
         return False
-    return isinstance(row, dict) and "translation" in row
+    return isinstance(row, dict) and ("translation" in row or "hypotheses" in row)
 
 
 def translations_in_log(lines: Iterable[str], path: PathLike) -> Dict[int, str]:
@@ -81,27 +82,31 @@ def translations_in_log(lines: Iterable[str], path: PathLike) -> Dict[int, str]:
 
 
 def translations_in_records(lines: Sequence[str], path: PathLike) -> Dict[int, str]:
-    """id -> translation, from JSON lines with the fields ``id`` and ``translation``.
+    """id -> translation, from JSON lines with the field ``translation``; without numbers in ``id``, lines are counted.
 
     Raises:
         UserError: a line is not such a record, or an id comes twice.
     """
-    texts: Dict[int, str] = {}
-    for number, line in enumerate(lines, 1):
-        try:
-            row = json.loads(line)
-            key, text = int(row["id"]), row["translation"]
-        except (json.JSONDecodeError, KeyError, TypeError, ValueError) as error:
-            raise UserError(
-                f"{path}, line {number}, is not a JSON record with an id and a translation: "
-                "give a file written by --pools-out or dcmbr select, cut at no line"
-            ) from error
-        if not isinstance(text, str):
-            raise UserError(f"{path}, line {number}, has no translation: run dcmbr select on these pools first")
-        if key in texts:
-            raise UserError(f"{path} has the id {key} twice: give the records of one run, not of several")
-        texts[key] = text
-    return texts
+    rows = [_record(line, f"{path}, line {number}") for number, line in enumerate(lines, 1)]
+    ids = [row.get("id") for row in rows]
+    if not all(type(key) is int for key in ids):
+        ids = list(range(len(rows)))
+    repeated = [key for key, count in Counter(ids).items() if count > 1]
+    if repeated:
+        raise UserError(f"{path} has the id {repeated[0]} twice: give the records of one run, not of several")
+    return {key: row["translation"] for key, row in zip(ids, rows, strict=True)}
+
+
+def _record(line: str, where: str) -> Dict[str, Any]:
+    try:
+        row = json.loads(line)
+    except json.JSONDecodeError as error:
+        raise UserError(
+            f"{where}, is not a JSON record: give a file written by --pools-out or dcmbr select, cut at no line"
+        ) from error
+    if not isinstance(row, dict) or not isinstance(row.get("translation"), str):
+        raise UserError(f"{where}, has no translation: run dcmbr select on these pools first")
+    return row
 
 
 def in_order(texts: Dict[int, str], path: PathLike, expected: Optional[int]) -> List[str]:
