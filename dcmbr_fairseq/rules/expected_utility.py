@@ -1,4 +1,4 @@
-"""The exact rule: expected utility under the reference pool (Eq. 13-14). Pure arrays; nothing here knows about fairseq."""
+"""The exact rule: expected utility under the reference pool (Eq. 13-14). Pure arrays; fairseq is unknown here."""
 
 from typing import List, Sequence
 
@@ -10,15 +10,19 @@ from dcmbr_fairseq.utilities.base import Comparison, Utility
 
 def expected_utilities(utilities: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """Expected utility of each hypothesis: ``(H, R) @ (R,) -> (H,)`` (Eq. 13, repeated references as weights)."""
-    return utilities @ weights  # mu_hat(h) = 1/N sum_r u(h, r)
+    # mu_hat(h) = 1/N sum_r u(h, r). Not `@`: BLAS may add up equal rows in different orders, and break their tie.
+    return (utilities * weights).sum(axis=1)
 
 
 def rank(expected: np.ndarray, log_prob: np.ndarray) -> np.ndarray:
     """Indices ``(H,)``, best first: higher expected utility, then higher model log-prob, then the earlier draw.
 
-    Hypotheses come in the order of their first draw, so a stable sort keeps the earlier one first.
+    Hypotheses come in the order of their first draw, so a stable sort keeps the earlier one first. Expected utilities
+    that agree in twelve digits are tied: what follows is rounding, which must not decide.
     """
-    return np.lexsort((np.arange(len(expected)), -log_prob, -expected))
+    size = np.abs(expected).max(initial=0)
+    digits = np.round(expected / size * 1e12) if 0 < size < np.inf else expected
+    return np.lexsort((-log_prob, -digits))
 
 
 class ExactRule:
