@@ -13,6 +13,7 @@ COMMANDS: Dict[str, Tuple[str, str]] = {
     "select": ("dcmbr_fairseq.commands.select", "choose translations from saved pools, without a model"),
     "evaluate": ("dcmbr_fairseq.commands.evaluate", "score translations against references, with signatures"),
     "significance": ("dcmbr_fairseq.commands.significance", "test whether differences between systems are chance"),
+    "temperature": ("dcmbr_fairseq.commands.temperature", "what temperature stands for which label smoothing"),
 }
 
 

@@ -1,0 +1,52 @@
+"""``dcmbr temperature``: what temperature stands for which label smoothing (Lemma 1), both ways."""
+
+import argparse
+import json
+from typing import Any, Dict
+
+from dcmbr_fairseq.analysis.lemma import AS_PRINTED, cooling_temperature, equivalent_smoothing
+from dcmbr_fairseq.commands.evaluate import write_output
+from dcmbr_fairseq.errors import UserError
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's options."""
+    lemma = parser.add_argument_group("Lemma 1")
+    lemma.add_argument("--from-ls", type=float, metavar="L1", help="label smoothing that the model was trained with")
+    lemma.add_argument("--to-ls", type=float, metavar="L2", help="smoothing to be reached: prints the temperature T")
+    lemma.add_argument("--temperature", type=float, metavar="T", help="temperature: prints the smoothing it stands for")
+    lemma.add_argument(
+        "--vocabulary", type=int, metavar="V",
+        help="size of the target dictionary: the exact relation for V tokens (default: the lemma as the paper prints "
+        "it, which is exact for V = 2)",
+    )  # fmt: skip
+    parser.add_argument("--format", default="text", choices=("text", "json"))
+    parser.add_argument("--output", metavar="FILE", help="write there, whole or not at all (default: standard output)")
+
+
+def run(args: argparse.Namespace) -> None:
+    """Apply the lemma in the direction that the options ask for."""
+    if args.from_ls is None:
+        raise UserError("--from-ls is missing: give the label smoothing that the model was trained with")
+    if (args.to_ls is None) == (args.temperature is None):
+        raise UserError("give either --to-ls, to get a temperature, or --temperature, to get a label smoothing")
+    result = apply_lemma(args)
+    write_output(json.dumps(result) + "\n" if args.format == "json" else sentence(result), args.output)
+
+
+def apply_lemma(args: argparse.Namespace) -> Dict[str, Any]:
+    """L1, L2, T and V of the relation, whichever was asked."""
+    vocabulary = AS_PRINTED if args.vocabulary is None else args.vocabulary
+    temperature, to_smoothing = args.temperature, args.to_ls
+    if temperature is None:
+        temperature = cooling_temperature(args.from_ls, to_smoothing, vocabulary)
+    else:
+        to_smoothing = equivalent_smoothing(args.from_ls, temperature, vocabulary)
+    return {"from_ls": args.from_ls, "to_ls": to_smoothing, "temperature": temperature, "vocabulary": args.vocabulary}
+
+
+def sentence(result: Dict[str, Any]) -> str:
+    """The relation in one line."""
+    which = "Lemma 1 as printed" if result["vocabulary"] is None else f"exact for {result['vocabulary']} tokens"
+    shown = {key: f"{result[key]:.4g}" for key in ("from_ls", "to_ls", "temperature")}
+    return f"T = {shown['temperature']} takes label smoothing {shown['from_ls']} to {shown['to_ls']} ({which})\n"
