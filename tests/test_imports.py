@@ -1,0 +1,116 @@
+"""Imports run one way, the pure parts know nothing of fairseq, and the command line starts without anything heavy."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+from typing import Dict, Iterator, List, Set
+
+import pytest
+from fairseq_commands import PACKAGE, run
+
+from dcmbr_fairseq.cli import COMMANDS, main
+
+#: Layers from top to bottom; a part may import from its own layer, as long as no circle arises, and from those below.
+LAYERS: List[Set[str]] = [
+    {"__init__"},  # registers what the others define
+    {"cli"},
+    {"commands"},
+    {"analysis", "evaluation", "corpus", "tasks", "criterions"},
+    {"decoding"},
+    {"rules"},
+    {"utilities"},
+    {"files", "errors", "compat", "registration"},
+]
+PURE = ["utilities", "rules", "evaluation", "corpus", "files", "errors"]
+HEAVY = {"torch", "fairseq", "sacrebleu", "sacremoses", "scipy", "sklearn", "matplotlib", "transformers", "omegaconf"}
+MODULES = sorted(PACKAGE.rglob("*.py"))
+
+
+def part_of(module: Path) -> str:
+    """The subpackage that a module belongs to, or its own name at top level."""
+    return module.relative_to(PACKAGE).with_suffix("").parts[0]
+
+
+def imported_names(module: Path) -> Iterator[str]:
+    """Full names of all that a module imports, at its top and inside functions; no import is relative."""
+    for node in ast.walk(ast.parse(module.read_text("utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{module} line {node.lineno}: relative import"
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def parts_imported(module: Path) -> Set[str]:
+    """The other parts of this package that a module imports."""
+    names = (name.split(".") for name in imported_names(module) if name.split(".")[0] == "dcmbr_fairseq")
+    parts = {name[1] for name in names if len(name) > 1 and not name[1].startswith("__")}
+    return parts - {part_of(module)}
+
+
+def layer(part: str) -> int:
+    """Index into ``LAYERS``."""
+    (index,) = [i for i, parts in enumerate(LAYERS) if part in parts]
+    return index
+
+
+@pytest.mark.parametrize("module", MODULES, ids=lambda module: str(module.relative_to(PACKAGE)))
+def test_imports_run_downwards(module: Path) -> None:
+    upwards = {part for part in parts_imported(module) if layer(part) < layer(part_of(module))}
+    assert not upwards
+
+
+def test_parts_import_each_other_in_no_circle() -> None:
+    remaining: Dict[str, Set[str]] = {part_of(module): set() for module in MODULES}
+    for module in MODULES:
+        remaining[part_of(module)] |= parts_imported(module)
+    while leaves := [part for part, others in remaining.items() if not others & remaining.keys()]:
+        for part in leaves:
+            del remaining[part]
+    assert not remaining, "these parts import each other in a circle"
+
+
+@pytest.mark.parametrize("part", PURE)
+def test_pure_parts_never_import_fairseq(part: str) -> None:
+    modules = [module for module in MODULES if part_of(module) == part]
+    assert modules
+    importers = [m for m in modules if any(name.split(".")[0].startswith("fairseq") for name in imported_names(m))]
+    assert not importers
+
+
+def loaded_by(code: str) -> Set[str]:
+    """Top-level names of the modules that a fresh interpreter has loaded after running ``code``."""
+    report = f"{code}\nimport sys; print(*{{name.partition('.')[0] for name in sys.modules}})"
+    return set(run([sys.executable, "-c", report]).stdout.split("\n")[-2].split())
+
+
+def test_pure_parts_load_without_fairseq() -> None:
+    modules = [m.relative_to(PACKAGE.parent).with_suffix("") for m in MODULES if part_of(m) in PURE]
+    names = [".".join(m.parts).removesuffix(".__init__") for m in modules]
+    assert "fairseq" not in loaded_by(f"import {', '.join(names)}")
+
+
+@pytest.mark.parametrize("code", ["import dcmbr_fairseq", "import dcmbr_fairseq.cli"])
+def test_importing_loads_nothing_heavy(code: str) -> None:
+    assert not loaded_by(code) & HEAVY
+
+
+def test_help_loads_nothing_heavy() -> None:
+    code = "from dcmbr_fairseq.cli import main\ntry: main(['--help'])\nexcept SystemExit as end: assert end.code == 0"
+    loaded = loaded_by(code)
+    assert "argparse" in loaded and not loaded & HEAVY
+
+
+def test_importing_prints_nothing() -> None:
+    done = subprocess.run([sys.executable, "-c", "import dcmbr_fairseq"], capture_output=True, check=True)
+    assert done.stdout == b"" and done.stderr == b""
+
+
+@pytest.mark.parametrize("command", sorted(COMMANDS))
+def test_every_listed_command_has_help(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as end:
+        main([command, "--help"])
+    assert end.value.code == 0
+    shown = capsys.readouterr().out
+    assert shown.startswith(f"usage: dcmbr {command}") and "--help" in shown
