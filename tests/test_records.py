@@ -109,7 +109,7 @@ def test_weights_of_the_first_references_sum_to_one():
         ('{"hypotheses": ["a"], "id": 1.5}', "field id must be an integer or a string, got 1.5"),
         ('{"hypotheses": ["a"], "id": true}', "field id must be an integer or a string, got true"),
         ('{"hypotheses": ["a"], "source": 3}', "field source must be a string, got 3"),
-        ('{"hypotheses": ["a"], "hypothesis_draws": [1]}', "must be a list of indices into hypotheses, 0 to 0, got [1]"),
+        ('{"hypotheses": ["a"], "hypothesis_draws": [1]}', "list of indices into hypotheses, 0 to 0, got [1]"),
         ('{"hypotheses": ["a"], "hypothesis_draws": [true]}', "hypothesis_draws must be a list of indices"),
         ('{"hypotheses": ["a", "b"], "hypothesis_draws": [1, 0]}', "distinct texts in the order of their first draw"),
         ('{"hypotheses": ["a", "b"], "hypothesis_draws": [0]}', "distinct texts in the order of their first draw"),

@@ -94,8 +94,8 @@ class ChrfUtility(Utility):
             parts.append(ngram_matches(*characters(texts, self.whitespace), arrangements, self.char_order))
         if self.word_order:
             parts.append(ngram_matches(*word_units(texts, self._word_ids), arrangements, self.word_order))
-        matches = Matches(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True))) if len(parts) > 1 else parts[0]
-        return (mean_of_f_scores if self.eps_smoothing else f_score_of_means)(matches, self.beta)
+        counts = Matches(*map(np.concatenate, zip(*parts, strict=True))) if len(parts) > 1 else parts[0]
+        return (mean_of_f_scores if self.eps_smoothing else f_score_of_means)(counts, self.beta)
 
 
 class ChrfPlusPlusUtility(ChrfUtility):

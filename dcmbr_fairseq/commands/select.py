@@ -1,0 +1,199 @@
+"""``dcmbr select``: decide again from saved pools, without a model."""
+
+import argparse
+import contextlib
+import itertools
+import logging
+import sys
+from typing import IO, Any, Dict, Iterable, Iterator, List, TypeVar
+
+from tqdm import tqdm
+
+from dcmbr_fairseq.decoding.plain_pools import read_plain_pools
+from dcmbr_fairseq.decoding.records import DIGITS, Pools, format_row, read_pools
+from dcmbr_fairseq.errors import UserError
+from dcmbr_fairseq.files import atomic_writer
+from dcmbr_fairseq.rules import Candidates, Decision, DecisionRule, build_rule
+from dcmbr_fairseq.utilities import Utility, build_utility, parse_utility_args
+
+logger = logging.getLogger(__name__)
+
+#: Sentences that are compared at once: enough to keep a utility busy, few enough to hold in memory.
+BATCH_SENTENCES = 32
+Item = TypeVar("Item")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's options."""
+    parser.add_argument(
+        "pools", nargs="?", metavar="POOLS.jsonl",
+        help="JSON lines, plain or .gz: written by --pools-out, or by anyone with the fields hypotheses and references "
+        "(lists of strings, one for each draw; without references the hypotheses play both parts), and optionally id, "
+        "source, weights (one for each reference)",
+    )  # fmt: skip
+    plain = parser.add_argument_group("pools in plain text, instead of POOLS.jsonl")
+    plain.add_argument("--hypotheses", metavar="FILE", help="hypothesis pools, one draw a line")
+    plain.add_argument("--references", metavar="FILE", help="reference pools (default: hypotheses play both parts)")
+    plain.add_argument("--source", metavar="FILE", help="source sentences, for utilities that need them")
+    plain.add_argument("--lines-per-source", type=int, metavar="N", help="pool size: draws of each source sentence")
+    parser.add_argument("--utility", default="chrf", metavar="NAME", help="name, or module:Class (default: chrf)")
+    parser.add_argument(
+        "--utility-args", default="{}", metavar="JSON", help="its arguments, such as '{\"beta\": 1}' (default: {})"
+    )
+    parser.add_argument("--num-hyp", type=int, metavar="N", help="use the first N hypothesis draws (default: all)")
+    parser.add_argument("--num-ref", type=int, metavar="N", help="use the first N reference draws (default: all)")
+    parser.add_argument("--nbest", type=int, default=1, metavar="K", help="K best distinct hypotheses (default: 1)")
+    parser.add_argument(
+        "--format", default="text", choices=("text", "json"),
+        help="text: the chosen text, one line a row (with --nbest above 1: sentence number from 0, expected utility, "
+        "text, separated by tabs); json: one object a row with scores and signature (default: text)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--output", default="-", metavar="FILE", help="write there, whole or not at all (default: -, standard output)"
+    )
+
+
+def run(args: argparse.Namespace) -> None:
+    """Decide row by row and print, in the order of the input."""
+    check_arguments(args)
+    utility = build_utility(args.utility, parse_utility_args(args.utility_args))
+    try:
+        rule = decision_rule(args)
+        logger.info("utility %s", utility.signature())
+        rows = tqdm(first_draws(open_pools(args), args), desc="select", unit=" sentences", file=sys.stderr)
+        with rows, open_output(args.output) as out:
+            for number, (pools, decision) in enumerate(decide(rows, rule, utility, args.nbest)):
+                ranking = rank_texts(pools, decision, args.nbest)
+                if args.format == "json":
+                    out.write(format_json(pools, decision, ranking, utility) + "\n")
+                else:
+                    out.write(format_text(number, ranking, args.nbest))
+    finally:
+        utility.close()
+
+
+def check_arguments(args: argparse.Namespace) -> None:
+    """Refuse what does not fit together.
+
+    Raises:
+        UserError: names the option.
+    """
+    for flag in ("num_hyp", "num_ref", "nbest", "lines_per_source"):
+        value = getattr(args, flag)
+        if value is not None and value < 1:
+            raise UserError(f"--{flag.replace('_', '-')} must be at least 1, got {value}")
+    if (args.pools is None) == (args.hypotheses is None):
+        raise UserError("give the pools either as POOLS.jsonl or as --hypotheses FILE with --lines-per-source N")
+    if args.hypotheses is not None and args.lines_per_source is None:
+        raise UserError("--hypotheses needs --lines-per-source N, the number of draws of each source sentence")
+    for flag in ("references", "source", "lines_per_source"):
+        if args.pools is not None and getattr(args, flag) is not None:
+            raise UserError(f"--{flag.replace('_', '-')} goes with --hypotheses, not with {args.pools}: leave it out")
+
+
+def decision_rule(args: argparse.Namespace) -> DecisionRule:
+    """The rule that decides."""
+    return build_rule("exact", {})
+
+
+def open_pools(args: argparse.Namespace) -> Iterator[Pools]:
+    """The pools that the arguments name, one row at a time."""
+    if args.pools is not None:
+        return read_pools(args.pools)
+    return read_plain_pools(args.hypotheses, args.references, args.source, args.lines_per_source)
+
+
+def first_draws(rows: Iterable[Pools], args: argparse.Namespace) -> Iterator[Pools]:
+    """The first ``--num-hyp`` and ``--num-ref`` draws of each row.
+
+    Raises:
+        UserError: a pool is smaller, or a row has no source although the utility needs it.
+    """
+    for number, pools in enumerate(rows, 1):
+        for flag, size, pool in (
+            ("--num-hyp", args.num_hyp, pools.hypotheses),
+            ("--num-ref", args.num_ref, pools.reference_pool),
+        ):
+            if size is not None and size > len(pool.draws):
+                draws = len(pool.draws)
+                raise UserError(f"{flag} {size} is more than the {draws} draws of sentence {number}: lower it")
+        yield pools.first(args.num_hyp, args.num_ref)
+
+
+def decide(
+    rows: Iterable[Pools], rule: DecisionRule, utility: Utility, nbest: int
+) -> "Iterator[tuple[Pools, Decision]]":
+    """Yield each row with its decision, some sentences at a time."""
+    number = 0
+    for batch in batches(rows, BATCH_SENTENCES):
+        candidates: List[Candidates] = []
+        for pools in batch:
+            number += 1
+            if utility.needs_source and pools.source is None:
+                raise UserError(f"the utility needs the source, which sentence {number} lacks: give source or --source")
+            candidates.append(pools.candidates())
+        yield from zip(batch, rule.decide(candidates, utility, nbest), strict=True)
+
+
+def batches(items: Iterable[Item], size: int) -> Iterator[List[Item]]:
+    """Yield lists of up to ``size`` items."""
+    iterator = iter(items)
+    while batch := list(itertools.islice(iterator, size)):
+        yield batch
+
+
+def rank_texts(pools: Pools, decision: Decision, nbest: int) -> List[Dict[str, Any]]:
+    """The best distinct hypotheses with their expected utilities, best first."""
+    return [
+        {"text": pools.hypotheses.texts[i], "expected_utility": round(float(decision.expected[i]), DIGITS)}
+        for i in decision.order[:nbest]
+    ]
+
+
+def format_json(pools: Pools, decision: Decision, ranking: List[Dict[str, Any]], utility: Utility) -> str:
+    """One row as JSON, in ASCII: lone surrogates and line breaks survive."""
+    row = {
+        "id": pools.id,
+        "translation": ranking[0]["text"],
+        "expected_utility": ranking[0]["expected_utility"],
+        "nbest": ranking,
+        "num_hyp": len(pools.hypotheses.draws),
+        "num_ref": len(pools.reference_pool.draws),
+        "utility_calls": decision.utility_calls,
+        "signature": utility.signature(),
+    }
+    return format_row(row)
+
+
+def format_text(number: int, ranking: List[Dict[str, Any]], nbest: int) -> str:
+    """One row as text.
+
+    Raises:
+        UserError: the text does not fit on a line of UTF-8.
+    """
+    lines = []
+    for entry in ranking:
+        text = entry["text"]
+        try:
+            text.encode()
+        except UnicodeEncodeError as error:
+            reason = f"a lone surrogate (U+{ord(text[error.start]):04X}), which UTF-8 cannot write"
+            raise UserError(f"the text of sentence {number + 1} holds {reason}: use --format json") from error
+        if "\n" in text:
+            reason = "a line break, which would shift all lines that follow"
+            raise UserError(f"the text of sentence {number + 1} holds {reason}: use --format json")
+        lines.append(text if nbest == 1 else f"{number}\t{entry['expected_utility']}\t{text}")
+    return "".join(line + "\n" for line in lines)
+
+
+@contextlib.contextmanager
+def open_output(path: str) -> Iterator[IO[str]]:
+    """A file that appears whole or not at all, or standard output, always in UTF-8."""
+    if path != "-":
+        with atomic_writer(path) as out:
+            yield out
+        return
+    if hasattr(sys.stdout, "reconfigure"):
+        sys.stdout.reconfigure(encoding="utf-8", newline="\n")
+    yield sys.stdout
+    sys.stdout.flush()
