@@ -14,6 +14,7 @@ COMMANDS: Dict[str, Tuple[str, str]] = {
     "evaluate": ("dcmbr_fairseq.commands.evaluate", "score translations against references, with signatures"),
     "significance": ("dcmbr_fairseq.commands.significance", "test whether differences between systems are chance"),
     "temperature": ("dcmbr_fairseq.commands.temperature", "what temperature stands for which label smoothing"),
+    "flags": ("dcmbr_fairseq.commands.flags", "print a training config as flags of fairseq-train"),
 }
 
 

@@ -1,0 +1,221 @@
+# shellcheck shell=bash
+# What all pipelines share (sourced, never run): steps that resume, the environment, and the way from text to tensors.
+#
+# A pipeline is a list of steps. A step writes to a temporary name that is renamed when its command has succeeded, so
+# whatever exists under a final name is whole, and running a script again does only what is still missing.
+#
+# Environment: JOBS (processes for text tools, default: all cores), VENV (default: .venv in the repository),
+# PYTHON (the interpreter a new .venv is made with), DCMBR_USE_VENV_AS_IS=1 (install nothing: use VENV as it stands).
+
+set -euo pipefail
+
+ROOT="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
+VENV="${VENV:-$ROOT/.venv}"
+JOBS="${JOBS:-$(nproc)}"
+USER_DIR="$ROOT/dcmbr_fairseq"
+SHARD_LINES=200000 # sacremoses holds its whole input in memory: larger files go through it in pieces of this many lines
+
+log() { printf '%s | %s\n' "$(date +%H:%M:%S)" "$*" >&2; }
+
+die() {
+    printf 'error: %s\n' "$*" >&2
+    exit 1
+}
+
+# usage FILE: print the comment block at the head of a script, and stop.
+usage() {
+    awk 'NR > 1 && !/^#/ { exit } NR > 1 { sub(/^# ?/, ""); print }' "$1" >&2
+    exit 2
+}
+
+# step NAME OUTPUT COMMAND...: run COMMAND unless OUTPUT (a file or folder) exists. {} in the command stands for the
+# temporary name it must write to; OUTPUT appears only when the command has succeeded.
+step() {
+    local name="$1" output="$2" partial="$2.partial"
+    shift 2
+    if [[ -e "$output" ]]; then
+        log "$name: done already ($output)"
+        return
+    fi
+    log "$name ..."
+    rm -rf "$partial"
+    mkdir -p "$(dirname "$output")"
+    "${@//\{\}/$partial}"
+    [[ -e "$partial" ]] || die "$name: the command succeeded but wrote nothing to $partial"
+    mv "$partial" "$output"
+}
+
+# ---------------------------------------------------------------------------------------------------- environment
+
+# find_python: print the first interpreter that fairseq can be installed for.
+find_python() {
+    local candidate
+    for candidate in ${PYTHON:+"$PYTHON"} python3.11 python3.12 python3; do
+        if "$candidate" -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 12))' 2>/dev/null; then
+            echo "$candidate"
+            return
+        fi
+    done
+    die "no Python 3.11 or 3.12 found: install one, or name it with PYTHON=/path/to/python3.11"
+}
+
+# install_into_venv EXTRAS: pip install this repository into VENV, made if missing. EXTRAS is like "test,plot", or "".
+install_into_venv() {
+    local python
+    if [[ ! -x "$VENV/bin/python" ]]; then
+        python="$(find_python)"
+        "$python" -m venv "$VENV"
+    fi
+    "$VENV/bin/python" -m pip install --quiet --editable "$ROOT${1:+[$1]}"
+}
+
+# setup_venv [EXTRAS]: put VENV with this package and the named extras on PATH; installs only what is not there yet.
+setup_venv() {
+    local extras="${1:-}" mark
+    if [[ -z "${DCMBR_USE_VENV_AS_IS:-}" ]]; then
+        mark="$VENV/.dcmbr-$(printf '%s' "$extras" | cat - "$ROOT/setup.py" | cksum | cut -d' ' -f1)"
+        step "installing into $VENV" "$mark" install_and_mark "$extras" {}
+    fi
+    export PATH="$VENV/bin:$PATH"
+    # The package that is imported is the one passed as --user-dir, also when another copy is installed.
+    export PYTHONPATH="$ROOT${PYTHONPATH:+:$PYTHONPATH}"
+}
+
+install_and_mark() {
+    install_into_venv "$1"
+    touch "$2"
+}
+
+# dcmbr SUBCOMMAND...: the package's command, from this repository.
+dcmbr() { python -m dcmbr_fairseq.cli "$@"; }
+
+# --------------------------------------------------------------------------------------------------- getting text
+
+# download URL OUTPUT [SHA256]: fetch a file, resuming a transfer that was cut off; a wrong checksum removes it.
+download() {
+    local url="$1" output="$2" checksum="${3:-}" incoming="$2.incoming"
+    [[ -e "$output" ]] && return
+    mkdir -p "$(dirname "$output")"
+    log "download $url"
+    curl --fail --location --silent --show-error --retry 5 --retry-delay 5 --continue-at - \
+        --output "$incoming" "$url" ||
+        die "could not download $url: run this again to resume, or give local files with DATA=dir"
+    if [[ -n "$checksum" ]] && ! echo "$checksum  $incoming" | sha256sum --check --status; then
+        rm -f "$incoming"
+        die "$url does not have the expected SHA-256 $checksum: it was removed, run this again"
+    fi
+    [[ "$output" != *gz ]] || gzip --test "$incoming" ||
+        die "$incoming is not a complete gzip file: remove it and run this again"
+    mv "$incoming" "$output"
+}
+
+# find_text STEM: print STEM or STEM.gz, whichever is a file; fails if neither is.
+find_text() {
+    local name
+    for name in "$1" "$1.gz"; do
+        if [[ -f "$name" ]]; then
+            echo "$name"
+            return
+        fi
+    done
+    return 1
+}
+
+# read_text FILE...: the lines of plain or .gz text. Only \n ends a line in our files, but the tools that follow also
+# break lines at \r, vertical tabs, U+0085, U+2028 and the like: these become spaces, so that lines stay aligned.
+read_text() {
+    local file
+    for file in "$@"; do
+        case "$file" in
+            *.gz) gzip --decompress --stdout "$file" ;;
+            *) cat "$file" ;;
+        esac
+    done | LC_ALL=C sed -e 's/\r$//' -e 's/[\r\v\f\x1c-\x1e]/ /g' -e 's/\xc2\x85/ /g' -e 's/\xe2\x80[\xa8\xa9]/ /g'
+}
+
+count_lines() { wc -l <"$1" | tr -d ' '; }
+
+# assert_aligned FILE...: all files must have as many lines as the first, and at least one.
+assert_aligned() {
+    local file first expected actual
+    first="$1"
+    expected="$(count_lines "$first")"
+    ((expected > 0)) || die "$first is empty"
+    for file in "$@"; do
+        actual="$(count_lines "$file")"
+        ((actual == expected)) || die "not aligned: $first has $expected lines, $file has $actual"
+    done
+}
+
+# -------------------------------------------------------------------------------------------- from text to tensors
+
+# in_parallel INPUT OUTPUT COMMAND...: run a filter that maps each line of stdin to one line of stdout over pieces of
+# INPUT, JOBS at a time, and join what they print in order.
+in_parallel() {
+    local input="$1" output="$2" total lines
+    shift 2
+    total="$(count_lines "$input")"
+    ((total > 0)) || die "$input is empty"
+    lines=$(((total + JOBS - 1) / JOBS))
+    ((lines < SHARD_LINES)) || lines=$SHARD_LINES
+    rm -rf "$output.pieces"
+    mkdir -p "$output.pieces"
+    split --lines="$lines" --suffix-length=6 --numeric-suffixes "$input" "$output.pieces/"
+    # shellcheck disable=SC2016  # $0 and $@ are the inner shell's
+    find "$output.pieces" -type f -name '[0-9]*' -print0 | sort --zero-terminated |
+        xargs --null --max-procs="$JOBS" --replace=PIECE \
+            bash -c 'piece="$0"; "$@" <"$piece" >"$piece.out"' PIECE "$@" ||
+        die "failed on a piece of $input: $*"
+    find "$output.pieces" -type f -name '*.out' -print0 | sort --zero-terminated | xargs --null cat >"$output"
+    rm -r "$output.pieces"
+    assert_aligned "$input" "$output"
+}
+
+# tokenise LANG INPUT OUTPUT: Moses tokenisation; -a is what fairseq's --tokenizer moses does at run time.
+tokenise() { in_parallel "$2" "$3" sacremoses --quiet --language "$1" tokenize --aggressive-dash-splits; }
+
+# apply_bpe CODES INPUT OUTPUT
+apply_bpe() { in_parallel "$2" "$3" subword-nmt apply-bpe --codes "$1"; }
+
+# learn_bpe MERGES OUTPUT FILE...: one set of merges for all files together.
+learn_bpe() {
+    local merges="$1" output="$2"
+    shift 2
+    cat "$@" | subword-nmt learn-bpe --symbols "$merges" --output "$output"
+}
+
+# for_all_texts FUNCTION IN_DIR OUT_DIR: call FUNCTION LANG INPUT OUTPUT for each file NAME.LANG of a folder.
+for_all_texts() {
+    local function="$1" input
+    mkdir -p "$3"
+    for input in "$2"/*; do
+        log "  $function $(basename "$input")"
+        "$function" "${input##*.}" "$input" "$3/$(basename "$input")"
+    done
+}
+
+# binarise SRC TGT TEXT_DIR OUTPUT TEST...: fairseq-preprocess of train, valid and the named test sets of a folder
+# (subsets test, test1, test2, ... in that order), with one dictionary for both languages.
+binarise() {
+    local source="$1" target="$2" text="$3" output="$4" name tests=""
+    shift 4
+    for name in "$@"; do tests+="${tests:+,}$text/$name"; done
+    fairseq-preprocess --source-lang "$source" --target-lang "$target" --joined-dictionary \
+        --trainpref "$text/train" --validpref "$text/valid" ${tests:+--testpref "$tests"} \
+        --destdir "$output" --workers "$JOBS" >&2
+}
+
+# -------------------------------------------------------------------------------------------- training and decoding
+
+# list_configs: the names that scripts/train.sh takes.
+list_configs() { (cd "$ROOT/configs" && find wmt* multi30k -name '*.yaml' | sed 's/\.yaml$//' | sort | paste -sd ' '); }
+
+# hardware: overrides for a machine without a GPU, nothing otherwise.
+hardware() {
+    if ! python -c 'import sys, torch; sys.exit(not torch.cuda.is_available())'; then
+        echo common.cpu=true common.fp16=false
+    fi
+}
+
+# show_progress: of a training log, what tells how far it is.
+show_progress() { grep --line-buffered -E 'train_inner|valid on|Error|error|WARNING' | cut -c 1-240 >&2 || true; }
