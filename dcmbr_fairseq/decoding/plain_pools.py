@@ -3,8 +3,6 @@
 import itertools
 from typing import Iterator, List, Optional
 
-import numpy as np
-
 from dcmbr_fairseq.decoding.pools import TextPool
 from dcmbr_fairseq.decoding.records import Pools
 from dcmbr_fairseq.errors import UserError
@@ -61,5 +59,5 @@ def _draws(path: PathLike, size: int) -> Iterator[List[str]]:
 
 
 def _pool(texts: List[str]) -> TextPool:
-    zeros = np.zeros(len(texts))  # unknown: ties go to the earlier draw
+    zeros = [0.0] * len(texts)  # unknown: ties go to the earlier draw
     return TextPool.from_draws(texts, zeros, zeros)

@@ -204,7 +204,7 @@ def _read_pool(row: Mapping[str, Any], plural: str, singular: str) -> Optional[T
     # without log-probabilities ties go to the earlier draw
     log_prob = _read_numbers(row, f"{singular}_log_probs", len(texts), np.zeros(len(texts)))
     sampling_log_prob = _read_numbers(row, f"{singular}_sampling_log_probs", len(texts), log_prob)
-    return TextPool.from_draws(texts, log_prob, sampling_log_prob)
+    return TextPool.from_draws(texts, log_prob.tolist(), sampling_log_prob.tolist())
 
 
 def _draw_texts(texts: List[str], draws: Any, plural: str, field: str) -> List[str]:
