@@ -14,6 +14,10 @@ COMMANDS: Dict[str, Tuple[str, str]] = {
     "evaluate": ("dcmbr_fairseq.commands.evaluate", "score translations against references, with signatures"),
     "significance": ("dcmbr_fairseq.commands.significance", "test whether differences between systems are chance"),
     "temperature": ("dcmbr_fairseq.commands.temperature", "what temperature stands for which label smoothing"),
+    "correlation": ("dcmbr_fairseq.commands.correlation", "correlation of quality and entropy over models"),
+    "plot": ("dcmbr_fairseq.commands.plot", "draw the paper's figures from tables of results"),
+    "table": ("dcmbr_fairseq.commands.table", "make the paper's tables from results"),
+    "average": ("dcmbr_fairseq.commands.average", "average the last checkpoints of a training run"),
     "flags": ("dcmbr_fairseq.commands.flags", "print a training config as flags of fairseq-train"),
 }
 

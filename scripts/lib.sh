@@ -4,8 +4,8 @@
 # A pipeline is a list of steps. A step writes to a temporary name that is renamed when its command has succeeded, so
 # whatever exists under a final name is whole, and running a script again does only what is still missing.
 #
-# Environment: JOBS (processes for text tools, default: all cores), VENV (default: .venv in the repository),
-# PYTHON (the interpreter a new .venv is made with), DCMBR_USE_VENV_AS_IS=1 (install nothing: use VENV as it stands).
+# Environment: JOBS (processes for text tools, default: all cores), VENV (default: .venv in the repository), PYTHON (see
+# install.sh), DCMBR_USE_VENV_AS_IS=1 (install nothing: use VENV as it stands).
 
 set -euo pipefail
 
@@ -13,6 +13,17 @@ ROOT="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
 VENV="${VENV:-$ROOT/.venv}"
 JOBS="${JOBS:-$(nproc)}"
 USER_DIR="$ROOT/dcmbr_fairseq"
+
+# How to decode (see generate); the paper's settings by default.
+NUM="${NUM:-50}"
+TEMP_HYP="${TEMP_HYP:-0.5}"
+TEMP_REF="${TEMP_REF:-0.5}"
+UTILITY="${UTILITY:-chrf}"
+UTILITY_ARGS="${UTILITY_ARGS:-{\}}"
+BEAM_FLAGS="${BEAM_FLAGS:---beam 5}"
+GENERATE_TOKENS="${GENERATE_TOKENS:-2048}"
+SEED="${SEED:-1}"
+
 SHARD_LINES=200000 # sacremoses holds its whole input in memory: larger files go through it in pieces of this many lines
 
 log() { printf '%s | %s\n' "$(date +%H:%M:%S)" "$*" >&2; }
@@ -47,43 +58,12 @@ step() {
 
 # ---------------------------------------------------------------------------------------------------- environment
 
-# find_python: print the first interpreter that fairseq can be installed for.
-find_python() {
-    local candidate
-    for candidate in ${PYTHON:+"$PYTHON"} python3.11 python3.12 python3; do
-        if "$candidate" -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 12))' 2>/dev/null; then
-            echo "$candidate"
-            return
-        fi
-    done
-    die "no Python 3.11 or 3.12 found: install one, or name it with PYTHON=/path/to/python3.11"
-}
-
-# install_into_venv EXTRAS: pip install this repository into VENV, made if missing. EXTRAS is like "test,plot", or "".
-install_into_venv() {
-    local python
-    if [[ ! -x "$VENV/bin/python" ]]; then
-        python="$(find_python)"
-        "$python" -m venv "$VENV"
-    fi
-    "$VENV/bin/python" -m pip install --quiet --editable "$ROOT${1:+[$1]}"
-}
-
-# setup_venv [EXTRAS]: put VENV with this package and the named extras on PATH; installs only what is not there yet.
+# setup_venv [EXTRAS]: put VENV with this package and the named extras on PATH, installed first where they are not.
 setup_venv() {
-    local extras="${1:-}" mark
-    if [[ -z "${DCMBR_USE_VENV_AS_IS:-}" ]]; then
-        mark="$VENV/.dcmbr-$(printf '%s' "$extras" | cat - "$ROOT/setup.py" | cksum | cut -d' ' -f1)"
-        step "installing into $VENV" "$mark" install_and_mark "$extras" {}
-    fi
+    [[ -n "${DCMBR_USE_VENV_AS_IS:-}" ]] || VENV="$VENV" bash "$ROOT/scripts/install.sh" "${1:-}"
     export PATH="$VENV/bin:$PATH"
     # The package that is imported is the one passed as --user-dir, also when another copy is installed.
     export PYTHONPATH="$ROOT${PYTHONPATH:+:$PYTHONPATH}"
-}
-
-install_and_mark() {
-    install_into_venv "$1"
-    touch "$2"
 }
 
 # dcmbr SUBCOMMAND...: the package's command, from this repository.
@@ -210,12 +190,60 @@ binarise() {
 # list_configs: the names that scripts/train.sh takes.
 list_configs() { (cd "$ROOT/configs" && find wmt* multi30k -name '*.yaml' | sed 's/\.yaml$//' | sort | paste -sd ' '); }
 
-# hardware: overrides for a machine without a GPU, nothing otherwise.
-hardware() {
-    if ! python -c 'import sys, torch; sys.exit(not torch.cuda.is_available())'; then
-        echo common.cpu=true common.fp16=false
-    fi
-}
+has_gpu() { python -c 'import sys, torch; sys.exit(not torch.cuda.is_available())'; }
 
 # show_progress: of a training log, what tells how far it is.
 show_progress() { grep --line-buffered -E 'train_inner|valid on|Error|error|WARNING' | cut -c 1-240 >&2 || true; }
+
+# average_last N SAVE_DIR OUTPUT: average the last N checkpoints of a run.
+average_last() { dcmbr average "$2" --last "$1" --output "$3"; }
+
+# generate DATA SRC TGT SUBSET CHECKPOINT SYSTEM OUT_DIR: decode a binarised set as beam, mbr or dcmbr. OUT_DIR receives
+# generate.log, hypotheses.txt (detokenised, one line for each source line), seconds, and pools.jsonl for (DC-)MBR.
+# NUM, TEMP_HYP, TEMP_REF, UTILITY, UTILITY_ARGS, BEAM_FLAGS and SEED are the settings.
+generate() {
+    local data="$1" source="$2" target="$3" subset="$4" checkpoint="$5" system="$6" out="$7" flags=() start
+    case "$system" in
+        beam) read -r -a flags <<<"$BEAM_FLAGS" ;;
+        mbr | dcmbr)
+            flags=(--num-hyp "$NUM" --utility "$UTILITY" --utility-args "$UTILITY_ARGS" --pools-out "$out/pools.jsonl")
+            [[ "$system" == mbr ]] || flags+=(--temp-hyp "$TEMP_HYP" --temp-ref "$TEMP_REF")
+            ;;
+        *) die "unknown system $system: give beam, mbr or dcmbr" ;;
+    esac
+    mkdir -p "$out"
+    start="$(date +%s.%N)"
+    fairseq-generate "$data" --user-dir "$USER_DIR" --task translation_dcmbr --decoding "$system" "${flags[@]}" \
+        --source-lang "$source" --target-lang "$target" --gen-subset "$subset" --path "$checkpoint" \
+        --tokenizer moses --remove-bpe --max-tokens "$GENERATE_TOKENS" --seed "$SEED" >"$out/generate.log"
+    echo "$(date +%s.%N) $start" | awk '{ printf "%.1f\n", $1 - $2 }' >"$out/seconds"
+    extract "$out/generate.log" "$out/hypotheses.txt"
+}
+
+# extract LOG OUTPUT: the detokenised translations of fairseq-generate in the order of the source; the best of an n-best
+# list. A missing or repeated sentence is an error.
+extract() {
+    grep '^D-' "$1" | LC_ALL=C sed 's/^D-//' | LC_ALL=C sort --stable --unique --numeric-sort --key 1,1 >"$2.numbered" ||
+        die "$1 holds no translations"
+    LC_ALL=C awk -F '\t' '$1 != NR - 1 { exit 1 }' "$2.numbered" || die "$1 lacks sentence(s): see its end"
+    LC_ALL=C cut -f 3- "$2.numbered" >"$2"
+    rm "$2.numbered"
+}
+
+# score REFERENCES OUT_STEM FOLDER...: one table of BLEU and chrF for systems decoded by generate, printed and written to
+# OUT_STEM.tsv and OUT_STEM.json; the folders' names are the systems' names. METRICS and METRIC_ARGS choose others.
+score() {
+    local references="$1" stem="$2" folder form names="" seconds="" files=()
+    shift 2
+    for folder in "$@"; do
+        assert_aligned "$references" "$folder/hypotheses.txt"
+        files+=("$folder/hypotheses.txt")
+        names+="${names:+,}$(basename "$folder")"
+        seconds+="${seconds:+,}$(cat "$folder/seconds")"
+    done
+    for form in tsv json text; do
+        dcmbr evaluate "${files[@]}" --references "$references" --names "$names" --seconds "$seconds" \
+            --metrics "${METRICS:-bleu,chrf}" --metric-args "${METRIC_ARGS:-{\}}" --format "$form" --output "$stem.$form"
+    done
+    cat "$stem.text"
+}

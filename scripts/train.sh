@@ -10,6 +10,7 @@
 # Environment: LAUNCH, a launcher to put in front for several machines (docs/training.md gives the lines), such as
 # LAUNCH="torchrun --nproc_per_node 8 --nnodes 2 --node_rank 0 --master_addr HOST".
 
+# shellcheck source=scripts/lib.sh
 source "$(dirname "$0")/lib.sh"
 
 PRINT_ONLY=
@@ -28,8 +29,9 @@ cd "$ROOT" # the configs name their common parts from here
 
 [[ -f "configs/$CONFIG.yaml" ]] || die "there is no configs/$CONFIG.yaml: give one of $(list_configs)"
 [[ -d "$DATA" ]] || die "$DATA is not a folder: run prepare.sh first"
-flags="$(dcmbr flags "configs/$CONFIG" "task.data=$DATA" "checkpoint.save_dir=$SAVE_DIR" "$@" $(hardware))"
-mapfile -t FLAGS <<<"$flags"
+has_gpu || set -- common.cpu=true common.fp16=false "$@"
+words="$(dcmbr flags "configs/$CONFIG" "task.data=$DATA" "checkpoint.save_dir=$SAVE_DIR" "$@")"
+mapfile -t FLAGS <<<"$words"
 
 if [[ -n "$PRINT_ONLY" ]]; then
     printf 'fairseq-train'

@@ -8,7 +8,9 @@
 # own repository. WORK (work/multi30k), MERGES (4000: few merges suit 29,000 sentences), JOBS (all cores).
 # Everything lands in WORK/SRC-TGT; running it again does only what is missing.
 
+# shellcheck source=scripts/lib.sh
 source "$(dirname "$0")/../lib.sh"
+# shellcheck source=scripts/multi30k/settings.sh
 source "$(dirname "$0")/settings.sh"
 [[ $# == 2 ]] || usage "$0"
 set_pair "$1" "$2"
