@@ -22,8 +22,9 @@ class Grid:
     """A table to print.
 
     Attributes:
-        header: the column titles; the first column holds the row labels.
+        header: the column titles.
         rows: cells; None is printed as a dash.
+        labels: how many columns, from the left, hold labels and are aligned to the left.
         digits: decimals of floats.
         bold: for each row the indices of the columns to print bold (Markdown and LaTeX).
         rules: indices of rows above which a rule is drawn.
@@ -32,6 +33,7 @@ class Grid:
 
     header: Sequence[str]
     rows: Sequence[Sequence[Cell]]
+    labels: int = 1
     digits: int = 1
     bold: Optional[Sequence[Sequence[int]]] = None
     rules: Sequence[int] = ()
@@ -57,14 +59,14 @@ def render(grid: Grid, form: str) -> str:
 
 
 def as_text(grid: Grid) -> str:
-    """Aligned columns for a terminal: the first to the left, the others to the right."""
+    """Aligned columns for a terminal: labels to the left, the others to the right."""
     lines = [list(grid.header), *grid.texts()]
     widths = [max(len(line[i]) for line in lines) for i in range(len(grid.header))]
     out = []
     for number, line in enumerate(lines):
         if number - 1 in (0, *grid.rules):
             out.append("-" * (sum(widths) + 2 * (len(widths) - 1)))
-        cells = [cell.rjust(widths[i]) if i else cell.ljust(widths[i]) for i, cell in enumerate(line)]
+        cells = [cell.rjust(widths[i]) if i >= grid.labels else cell.ljust(widths[i]) for i, cell in enumerate(line)]
         out.append("  ".join(cells).rstrip())
     return "\n".join([*out, *([grid.caption] if grid.caption else [])]) + "\n"
 
@@ -79,13 +81,14 @@ def as_markdown(grid: Grid) -> str:
         line([f"**{cell}**" if grid.is_bold(r, c) else cell for c, cell in enumerate(row)])
         for r, row in enumerate(grid.texts())
     ]
-    rule = "| --- |" + " ---: |" * (len(grid.header) - 1)
+    rule = "|" + " --- |" * grid.labels + " ---: |" * (len(grid.header) - grid.labels)
     return "\n".join([line(grid.header), rule, *rows, *(["", grid.caption] if grid.caption else [])]) + "\n"
 
 
 def as_latex(grid: Grid) -> str:
     """A booktabs tabular; special characters are escaped."""
-    lines = [rf"\begin{{tabular}}{{l{'r' * (len(grid.header) - 1)}}}", r"\toprule"]
+    columns = "l" * grid.labels + "r" * (len(grid.header) - grid.labels)
+    lines = [rf"\begin{{tabular}}{{{columns}}}", r"\toprule"]
     lines += [" & ".join(map(escape_latex, grid.header)) + r" \\", r"\midrule"]
     for r, row in enumerate(grid.texts()):
         if r in grid.rules and r > 0:

@@ -82,7 +82,7 @@ def show(results: List[Dict[str, Any]], form: str, note: str, signatures: List[s
         rows = [as_json(row) for row in results]
         return json.dumps({"test": note, "signatures": signatures, "comparisons": rows}, indent=2) + "\n"
     header = ["metric", "A", "B", "score A", "score B", "B - A", "95% interval", "p", "p+"]
-    grid = Grid(header, [cells(**row) for row in results], digits=2)
+    grid = Grid(header, [cells(**row) for row in results], labels=3, digits=2)
     if form == "tsv":
         return render(grid, form)
     comment = "% " if form == "latex" else ""

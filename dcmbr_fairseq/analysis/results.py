@@ -1,0 +1,131 @@
+"""Tidy tables of results: one row a measurement, columns named after the options that made it (docs/analysis.md).
+
+Figures and tables are selections and means of such rows. Cells that look like numbers compare as numbers: 0.5 is 0.50.
+"""
+
+from dataclasses import dataclass
+from typing import Dict, Iterable, List, Sequence, Tuple, Union
+
+import numpy as np
+
+from dcmbr_fairseq.analysis.tables import read_table
+from dcmbr_fairseq.errors import UserError
+from dcmbr_fairseq.files import PathLike
+
+Row = Dict[str, str]
+Value = Union[float, str]
+
+
+@dataclass(frozen=True)
+class Mean:
+    """A mean over repeated measurements.
+
+    Attributes:
+        mean: their mean.
+        low: the least.
+        high: the greatest.
+        count: how many.
+    """
+
+    mean: float
+    low: float
+    high: float
+    count: int
+
+
+def read_results(paths: Sequence[PathLike], conditions: Sequence[str] = ()) -> List[Row]:
+    """The rows of all tables that fulfil every condition ``column=value`` (``--where``).
+
+    Raises:
+        UserError: a table is missing or malformed, a condition is, or no row is left.
+    """
+    rows = [row for path in paths for row in read_table(path)]
+    for condition in conditions:
+        column, equals, wanted = condition.partition("=")
+        if not equals or not any(column in row for row in rows):
+            known = ", ".join(dict.fromkeys(name for row in rows for name in row))
+            raise UserError(f"--where {condition} must be COLUMN=VALUE with one of the columns {known}")
+        rows = [row for row in rows if column in row and as_value(row[column]) == as_value(wanted)]
+        if not rows:
+            raise UserError(f"--where {condition} leaves no row: choose a value that the table has")
+    return rows
+
+
+def as_value(text: str) -> Value:
+    """The number that ``text`` shows, or else the text."""
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+def number(row: Row, column: str) -> float:
+    """The number in a cell.
+
+    Raises:
+        UserError: it is not a finite number.
+    """
+    value = as_value(row[column])
+    if isinstance(value, str) or not np.isfinite(value):
+        raise UserError(f"column {column} must hold finite numbers, got {row[column]!r}: repair the table")
+    return value
+
+
+def require(rows: Sequence[Row], columns: Iterable[str], what: str) -> None:
+    """Refuse rows that lack one of the columns.
+
+    Raises:
+        UserError: names the columns that are missing and what needs them.
+    """
+    missing = [column for column in columns if not rows or any(column not in row for row in rows)]
+    if missing:
+        raise UserError(f"{what} needs the columns {', '.join(missing)}: see docs/analysis.md for the tables' columns")
+
+
+def refuse_mixture(rows: Sequence[Row], columns: Iterable[str]) -> None:
+    """Refuse rows with several values of a column over which a mean would say nothing, such as ``metric``.
+
+    Raises:
+        UserError: names the column, its values and the option that chooses.
+    """
+    for column in columns:
+        values = sorted({row[column] for row in rows if row.get(column)})
+        if len(values) > 1:
+            raise UserError(f"the table has several values of {column} ({', '.join(values)}): choose with --where")
+
+
+def means(rows: Sequence[Row], keys: Sequence[str], column: str = "score") -> Dict[Tuple[Value, ...], Mean]:
+    """The mean of ``column`` over the rows (seeds, mostly) that agree in ``keys``, in the order of their first row."""
+    groups: Dict[Tuple[Value, ...], List[float]] = {}
+    for row in rows:
+        groups.setdefault(tuple(as_value(row[key]) for key in keys), []).append(number(row, column))
+    return {key: Mean(float(np.mean(v)), min(v), max(v), len(v)) for key, v in groups.items()}
+
+
+def distinct(rows: Sequence[Row], column: str) -> List[Value]:
+    """The different values of a column: numbers in ascending order, texts in the order of their first row."""
+    values = list(dict.fromkeys(as_value(row[column]) for row in rows))
+    return sorted(values) if all(isinstance(value, float) for value in values) else values
+
+
+def label(value: Value) -> str:
+    """A value as figures and tables show it: 0.5, 10, en-de."""
+    return f"{value:g}" if isinstance(value, float) else value
+
+
+def decoding_of(row: Row, temperature: float) -> str:
+    """Which column of the paper's tables a row belongs to: ``beam``, ``mbr``, ``dcmbr``, or ``""`` for none.
+
+    Args:
+        row: with the column ``decoding`` (as the option), and ``temp_hyp`` and ``temp_ref`` where they were set.
+        temperature: the T_h = T_r that stands for DC-MBR; rows at other temperatures belong to no column.
+    """
+    decoding = row["decoding"]
+    if decoding not in ("mbr", "dcmbr"):
+        return decoding if decoding == "beam" else ""
+    temperatures = {
+        as_value(row[column]) for column in ("temp_hyp", "temp_ref") if row.get(column, "-") not in ("", "-")
+    }
+    if temperatures == {1.0} or (decoding == "mbr" and not temperatures):
+        return "mbr"
+    return "dcmbr" if not temperatures or temperatures == {temperature} else ""

@@ -1,0 +1,39 @@
+"""``dcmbr correlation``: Kendall, Spearman and Pearson coefficients of two columns of a table (Figure 4)."""
+
+import argparse
+import json
+from dataclasses import asdict
+
+from dcmbr_fairseq.analysis.correlation import Correlation, correlate
+from dcmbr_fairseq.analysis.results import number, read_results, refuse_mixture, require
+from dcmbr_fairseq.analysis.tables import Grid, render
+from dcmbr_fairseq.commands.evaluate import write_output
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's options."""
+    parser.add_argument("tables", nargs="+", metavar="TABLE", help="TSV or JSON lines, one row a model")
+    parser.add_argument("--x", default="entropy", metavar="COLUMN", help="default: entropy, in nats a token")
+    parser.add_argument("--y", default="score", metavar="COLUMN", help="default: score, the quality of MBR")
+    parser.add_argument("--where", action="append", default=[], metavar="COLUMN=VALUE", help="keep these rows only")
+    parser.add_argument("--format", default="text", choices=("text", "json", "latex", "markdown", "tsv"))
+    parser.add_argument("--output", metavar="FILE", help="write there, whole or not at all (default: standard output)")
+
+
+def run(args: argparse.Namespace) -> None:
+    """Compute the coefficients and print them."""
+    rows = read_results(args.tables, args.where)
+    require(rows, (args.x, args.y), "the correlation")
+    refuse_mixture(rows, ("metric", "utility", "decoding", "task"))
+    result = correlate([number(row, args.x) for row in rows], [number(row, args.y) for row in rows])
+    write_output(show(result, args.x, args.y, args.format), args.output)
+
+
+def show(result: Correlation, x: str, y: str, form: str) -> str:
+    """The coefficients in the asked form."""
+    if form == "json":
+        return json.dumps({"x": x, "y": y, **asdict(result)}) + "\n"
+    names = {"kendall": "Kendall tau-b", "spearman": "Spearman rho", "pearson": "Pearson r"}
+    rows = [[title, getattr(result, n).value, f"{getattr(result, n).p_value:.3g}"] for n, title in names.items()]
+    caption = f"{y} against {x}, {result.count} models"
+    return render(Grid(["coefficient", "value", "p"], rows, digits=4, caption=caption), form)

@@ -1,0 +1,35 @@
+"""``dcmbr table``: the paper's tables from results, with the paper's own numbers beside ours where asked."""
+
+import argparse
+
+from dcmbr_fairseq.analysis.layouts import LAYOUTS
+from dcmbr_fairseq.analysis.results import read_results
+from dcmbr_fairseq.analysis.tables import FORMS, render
+from dcmbr_fairseq.commands.evaluate import write_output
+from dcmbr_fairseq.errors import UserError
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's options."""
+    titles = "; ".join(f"{name}: {layout.title}" for name, layout in LAYOUTS.items())
+    parser.add_argument("table", choices=list(LAYOUTS), metavar="NAME", help=titles)
+    parser.add_argument("results", nargs="*", metavar="RESULTS", help="tidy results, TSV or JSON lines")
+    parser.add_argument("--where", action="append", default=[], metavar="COLUMN=VALUE", help="keep these rows only")
+    parser.add_argument(
+        "--temperature", type=float, default=0.5, metavar="T", help="T_h = T_r of the column Ours (paper: 0.5)"
+    )
+    parser.add_argument("--paper", action="store_true", help="put the paper's numbers in parentheses beside ours")
+    parser.add_argument("--format", default="text", choices=sorted(FORMS))
+    parser.add_argument("--output", metavar="FILE", help="write there, whole or not at all (default: standard output)")
+
+
+def run(args: argparse.Namespace) -> None:
+    """Make the table and print it."""
+    if not args.results and not args.paper:
+        raise UserError("a table needs results: give files of results, or --paper to see the paper's numbers alone")
+    layout = LAYOUTS[args.table]
+    rows = read_results(args.results, args.where) if args.results else []
+    grid = layout.build(rows, layout.paper if args.paper else None, args.temperature)
+    if not grid.rows:
+        raise UserError(f"no row fits table {args.table}: decodings must be beam, mbr, or dcmbr at --temperature")
+    write_output(render(grid, args.format), args.output)
