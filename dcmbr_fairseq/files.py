@@ -1,11 +1,13 @@
 """Reading and writing text so that nothing is lost: lines end at \\n alone, and outputs appear whole or not at all."""
 
 import contextlib
+import errno
 import gzip
+import io
 import os
 import tempfile
 from pathlib import Path
-from typing import IO, Iterator, List, Union
+from typing import IO, Iterator, List, Tuple, Union
 
 from dcmbr_fairseq.errors import UserError
 
@@ -30,8 +32,9 @@ def iter_lines(path: PathLike) -> Iterator[str]:
     number = 0
     with open_text(path) as lines:
         try:
-            for number, line in enumerate(lines, 1):
+            for line in lines:
                 yield line[:-1] if line.endswith("\n") else line
+                number += 1
         except UnicodeDecodeError as error:
             raise UserError(
                 f"{path} is not UTF-8 after line {number} ({error.reason}): convert it with iconv, or drop those lines"
@@ -45,25 +48,59 @@ def read_lines(path: PathLike) -> List[str]:
 
 @contextlib.contextmanager
 def atomic_writer(path: PathLike) -> Iterator[IO[str]]:
-    """Write a UTF-8 file that appears under ``path`` whole, or not at all.
+    """Write a UTF-8 file (plain or ``.gz``) that appears under ``path`` whole, or not at all.
 
     The text goes to a temporary name in the same folder, is flushed to disk and renamed when the block ends; an
     exception (Ctrl-C and a full disk included) removes it. Missing parent folders are made.
+
+    Raises:
+        UserError: the disk is full.
     """
-    target = Path(path)
+    with atomic_writers(path) as (out,):
+        yield out
+
+
+@contextlib.contextmanager
+def atomic_writers(*paths: PathLike) -> Iterator[Tuple[IO[str], ...]]:
+    """Write several files that appear all together, or not at all; see :func:`atomic_writer`."""
+    names: List[str] = []
+    try:
+        with contextlib.ExitStack() as opened:
+            outs = tuple(opened.enter_context(_temporary(Path(path), names)) for path in paths)
+            yield outs
+        for name, path in zip(names, paths, strict=True):
+            os.replace(name, path)
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+            raise
+        listed = " and ".join(map(str, paths))
+        raise UserError(
+            f"the disk is full: {listed} could not be written ({error.strerror}) and nothing was kept under that name; "
+            "free some space, or write elsewhere"
+        ) from error
+    finally:
+        for name in names:
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(name)
+
+
+@contextlib.contextmanager
+def _temporary(target: Path, names: List[str]) -> Iterator[IO[str]]:
+    """A new file beside ``target``, its name added to ``names``; on disk, complete, when the block ends."""
     target.parent.mkdir(parents=True, exist_ok=True)
     descriptor, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".partial")
-    try:
-        with open(descriptor, "w", encoding="utf-8", newline="\n") as out:
+    names.append(name)
+    with open(descriptor, "wb") as raw:
+        # no name and no time in the header: the same text gives the same bytes
+        packed = gzip.GzipFile("", "wb", fileobj=raw, mtime=0) if target.suffix == ".gz" else raw
+        with io.TextIOWrapper(packed, encoding="utf-8", newline="\n") as out:
             yield out
             out.flush()
-            os.fsync(out.fileno())
-        os.chmod(name, 0o666 & ~_umask())  # mkstemp makes files private; an output follows the user's umask
-        os.replace(name, target)
-    except BaseException:
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(name)
-        raise
+            if packed is not raw:
+                packed.close()
+            raw.flush()
+            os.fsync(raw.fileno())
+    os.chmod(name, 0o666 & ~_umask())  # mkstemp makes files private; an output follows the user's umask
 
 
 def _umask() -> int:
