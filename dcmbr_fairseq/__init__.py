@@ -1,3 +1,22 @@
-"""DC-MBR (distributional cooling for minimum Bayes risk decoding) as a fairseq plugin."""
+"""DC-MBR (distributional cooling for minimum Bayes risk decoding) as a fairseq plugin.
+
+Importing the package, directly or through ``--user-dir dcmbr_fairseq``, repairs fairseq and registers the tasks and
+criterions; it prints nothing. Where fairseq is not imported yet this waits until it is, so that commands that need no
+model (``dcmbr select``) start at once.
+"""
+
+from dcmbr_fairseq.registration import when_imported
 
 __version__ = "0.1.0"
+
+
+def register() -> None:
+    """Repair fairseq and register the tasks and criterions of this package; calling it again changes nothing."""
+    from dcmbr_fairseq import compat, errors
+
+    compat.repair_fairseq()
+    errors.print_user_errors_plainly()
+    from dcmbr_fairseq import criterions, tasks  # noqa: F401  (importing them registers them)
+
+
+when_imported("fairseq", register)

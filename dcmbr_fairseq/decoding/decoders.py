@@ -1,0 +1,126 @@
+"""Incremental decoders as the sampler sees them: one next-token distribution for each prefix row.
+
+Rows are target prefixes; each belongs to one source sentence. From step to step rows split, stay or leave, which the
+caller says by naming each new row's parent row. :class:`FairseqDecoder` drives any fairseq encoder-decoder through its
+own interface; `transformer.py` holds a faster equal for the standard Transformer.
+"""
+
+import abc
+from typing import Any, Dict, List, NamedTuple, Optional, Sequence
+
+import numpy as np
+import torch
+from fairseq.models import FairseqIncrementalDecoder
+from torch import Tensor
+
+
+#: Matrix products of very few rows use other kernels, which round differently. With at least this many rows the logits
+#: of a row are, on a CPU, the same bits whatever other rows there are, so that draws do not depend on the batch at all.
+FEWEST_ROWS = 16
+
+
+class PrefixRows(NamedTuple):
+    """The P active rows of one step.
+
+    Attributes:
+        tokens: ``(P,)`` the last token of each row.
+        parents: ``(P,)`` the row of the previous step that each row continues; None at the first step. Rows keep their
+            places where they can: most have ``parents[i] == i``.
+        sentences: ``(P,)`` the sentence of the batch that each row belongs to.
+    """
+
+    tokens: np.ndarray
+    parents: Optional[np.ndarray]
+    sentences: np.ndarray
+
+    def padded(self) -> "PrefixRows":
+        """With the last row repeated until there are at least :data:`FEWEST_ROWS`; no rows stay none."""
+        missing = FEWEST_ROWS - len(self.tokens)
+        if missing <= 0 or not len(self.tokens):
+            return self
+        return PrefixRows(*(None if x is None else np.pad(x, (0, missing), mode="edge") for x in self))
+
+    def moved(self) -> np.ndarray:
+        """Indices of the rows whose history must be fetched from another row."""
+        if self.parents is None:
+            return np.empty(0, dtype=np.int64)
+        return np.flatnonzero(self.parents != np.arange(len(self.parents)))
+
+
+class IncrementalDecoder(abc.ABC):
+    """Decoding state of one model over P active prefix rows."""
+
+    @abc.abstractmethod
+    def step(self, rows: PrefixRows) -> Tensor:
+        """Append a token to every row; ``(P, V)`` float32 logits of the next, each row defined up to a constant."""
+
+
+class FairseqDecoder(IncrementalDecoder):
+    """Any fairseq encoder-decoder model, through its own ``forward`` and ``reorder_incremental_state_scripting``.
+
+    Args:
+        model: the model, in evaluation mode.
+        encoder_out: its encoder's output for B sentences.
+    """
+
+    def __init__(self, model: torch.nn.Module, encoder_out: Any) -> None:
+        self.model = model
+        self.encoder_out = encoder_out
+        self.device = next(model.parameters()).device
+        self.has_incremental = isinstance(model.decoder, FairseqIncrementalDecoder)
+        self.incremental_state: Dict[str, Dict[str, Optional[Tensor]]] = {}
+        self.prefixes: Optional[Tensor] = None  # (P, t): some models read the whole prefix
+        self.sentences = np.empty(0, dtype=np.int64)  # (P,) of each row so far
+
+    def step(self, rows: PrefixRows) -> Tensor:
+        """See :meth:`IncrementalDecoder.step`."""
+        column = torch.from_numpy(rows.tokens).to(self.device)[:, None]
+        if self.prefixes is None:
+            self.encoder_out = self.model.encoder.reorder_encoder_out(
+                self.encoder_out, torch.from_numpy(rows.sentences).to(self.device)
+            )
+            self.prefixes, self.sentences = column, rows.sentences
+        else:
+            self._follow(rows)
+            self.prefixes = torch.cat([self.prefixes, column], dim=1)
+        decoder = self.model.decoder
+        state = {"incremental_state": self.incremental_state} if self.has_incremental else {}
+        output = decoder.forward(self.prefixes, encoder_out=self.encoder_out, **state)
+        last = output[0][:, -1:, :].float()
+        if getattr(decoder, "adaptive_softmax", None) is not None:
+            last = self.model.get_normalized_probs((last, output[1]), log_probs=True, sample=None)
+        return last[:, -1, :]
+
+    def _follow(self, rows: PrefixRows) -> None:
+        """Bring prefixes, cached keys and values, and encoder output into the order of the new rows."""
+        assert self.prefixes is not None and rows.parents is not None
+        before = self.sentences[rows.parents]
+        if len(rows.tokens) == len(self.prefixes) and not len(rows.moved()):
+            return
+        if len(rows.tokens) == len(self.prefixes) and not np.array_equal(before, self.sentences):
+            # fairseq's cross-attention takes an order of unchanged size for one within sentences and ignores it.
+            self._reorder(np.append(rows.parents, rows.parents[-1]))
+            self._reorder(np.arange(len(rows.tokens)))
+        else:
+            self._reorder(rows.parents)
+        self.sentences = rows.sentences
+
+    def _reorder(self, parents: np.ndarray) -> None:
+        assert self.prefixes is not None
+        order = torch.from_numpy(parents).to(self.device)
+        self.prefixes = self.prefixes[order]
+        if self.has_incremental:
+            self.model.decoder.reorder_incremental_state_scripting(self.incremental_state, order)
+        self.encoder_out = self.model.encoder.reorder_encoder_out(self.encoder_out, order)
+
+
+class EnsembleDecoder(IncrementalDecoder):
+    """Several models as one: the mean of their next-token probabilities, as fairseq's ensembles."""
+
+    def __init__(self, decoders: Sequence[IncrementalDecoder]) -> None:
+        self.decoders = list(decoders)
+
+    def step(self, rows: PrefixRows) -> Tensor:
+        """See :meth:`IncrementalDecoder.step`; returns log-probabilities up to a constant."""
+        log_probs: List[Tensor] = [torch.log_softmax(decoder.step(rows), dim=-1) for decoder in self.decoders]
+        return torch.logsumexp(torch.stack(log_probs), dim=0)

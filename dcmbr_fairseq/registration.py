@@ -1,0 +1,51 @@
+"""Run something once another package has been imported: how this plugin stays light until fairseq is used."""
+
+import importlib.abc
+import importlib.util
+import sys
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+from typing import Callable, Optional, Sequence
+
+
+def when_imported(name: str, action: Callable[[], None]) -> None:
+    """Call ``action`` as soon as the module ``name`` has been imported: now if it is already, otherwise then."""
+    if name in sys.modules:
+        action()
+    else:
+        sys.meta_path.insert(0, _Watcher(name, action))
+
+
+class _Watcher(importlib.abc.MetaPathFinder):
+    """Finds ``name`` through the other finders, and lets its loader call ``action`` when the module has run."""
+
+    def __init__(self, name: str, action: Callable[[], None]) -> None:
+        self.name = name
+        self.action = action
+
+    def find_spec(
+        self, fullname: str, path: Optional[Sequence[str]], target: Optional[ModuleType] = None
+    ) -> Optional[ModuleSpec]:
+        if fullname != self.name:
+            return None
+        sys.meta_path.remove(self)
+        spec = importlib.util.find_spec(fullname)
+        if spec is not None and spec.loader is not None:
+            spec.loader = _ThenLoader(spec.loader, self.action)
+        return spec
+
+
+class _ThenLoader(importlib.abc.Loader):
+    def __init__(self, loader: importlib.abc.Loader, action: Callable[[], None]) -> None:
+        self.loader = loader
+        self.action = action
+
+    def create_module(self, spec: ModuleSpec) -> Optional[ModuleType]:
+        return self.loader.create_module(spec)
+
+    def exec_module(self, module: ModuleType) -> None:
+        assert module.__spec__ is not None
+        module.__spec__.loader = self.loader  # from here on the module is as if we had not been there
+        module.__loader__ = self.loader
+        self.loader.exec_module(module)
+        self.action()

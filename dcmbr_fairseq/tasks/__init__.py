@@ -1,0 +1,1 @@
+"""The fairseq tasks; importing them registers them."""
