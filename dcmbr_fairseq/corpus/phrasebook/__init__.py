@@ -1,0 +1,20 @@
+"""An English-German travel phrasebook with real grammar, made from templates: the demo's parallel corpus.
+
+``german`` and ``english`` inflect, ``phrase`` fills templates, ``lexicon`` and ``topics`` hold the words and templates,
+``sampling`` draws and splits. Many phrases have several correct translations, so that a model trained on them spreads
+its probability over paraphrases, as models of real translation do: where minimum Bayes risk decoding matters.
+"""
+
+from dcmbr_fairseq.corpus.phrasebook.sampling import Phrasebook
+
+
+def build_phrasebook(pairs: int = 20000, valid: int = 500, test: int = 500, seed: int = 1) -> Phrasebook:
+    """The phrasebook as a corpus of ``pairs`` distinct (English, German) pairs, held-out ones included.
+
+    Raises:
+        UserError: the numbers do not go together; see :func:`dcmbr_fairseq.corpus.phrasebook.sampling.build`.
+    """
+    from dcmbr_fairseq.corpus.phrasebook.sampling import build
+    from dcmbr_fairseq.corpus.phrasebook.topics import ALL_PHRASES
+
+    return build(ALL_PHRASES, pairs, valid, test, seed)
