@@ -19,6 +19,7 @@ COMMANDS: Dict[str, Tuple[str, str]] = {
     "table": ("dcmbr_fairseq.commands.table", "make the paper's tables from results"),
     "average": ("dcmbr_fairseq.commands.average", "average the last checkpoints of a training run"),
     "flags": ("dcmbr_fairseq.commands.flags", "print a training config as flags of fairseq-train"),
+    "corpus": ("dcmbr_fairseq.commands.corpus", "filter, normalise and check parallel text for training"),
 }
 
 

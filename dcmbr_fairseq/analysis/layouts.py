@@ -138,7 +138,7 @@ def multilingual(rows: Sequence[Row], task: Optional[str], temperature: float) -
         task: not None for the paper's numbers beside ours.
         temperature: T_h = T_r of DC-MBR.
     """
-    scores = {
+    scores: Scores = {
         (d, n, direction(str(key))): s for (d, n, key), s in scores_by_decoding(rows, "task", temperature).items()
     }
     sizes = sorted({n for _, n, _ in scores if n} | ({10.0, 50.0} if task else set()))

@@ -6,9 +6,9 @@ from typing import Dict, NamedTuple, Optional, Tuple
 class Bilingual(NamedTuple):
     """A row of Table 1 or of the appendix' bilingual tables: beam search, naive MBR, DC-MBR at T_h = T_r = 0.5."""
 
-    beam: float
-    mbr: float
-    dcmbr: float
+    beam: Optional[float] = None
+    mbr: Optional[float] = None
+    dcmbr: Optional[float] = None
     printed_difference: Optional[float] = None
 
 

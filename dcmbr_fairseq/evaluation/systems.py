@@ -88,7 +88,7 @@ def translations_in_records(lines: Sequence[str], path: PathLike) -> Dict[int, s
         UserError: a line is not such a record, or an id comes twice.
     """
     rows = [_record(line, f"{path}, line {number}") for number, line in enumerate(lines, 1)]
-    ids = [row.get("id") for row in rows]
+    ids: List[Any] = [row.get("id") for row in rows]
     if not all(type(key) is int for key in ids):
         ids = list(range(len(rows)))
     repeated = [key for key, count in Counter(ids).items() if count > 1]

@@ -1,0 +1,39 @@
+"""``dcmbr plot``: Figures 1-7 of the paper from tidy tables, as PNG and PDF."""
+
+import argparse
+import logging
+
+from dcmbr_fairseq.analysis.figures import FIGURES, draw, save
+from dcmbr_fairseq.analysis.results import read_results
+from dcmbr_fairseq.errors import UserError
+
+logger = logging.getLogger(__name__)
+FORMS = ("png", "pdf", "svg")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's options."""
+    titles = "; ".join(f"{name}: {drawing.title}" for name, drawing in FIGURES.items())
+    parser.add_argument("figure", choices=list(FIGURES), metavar="FIGURE", help=f"{titles}".replace("%", "%%"))
+    parser.add_argument(
+        "tables", nargs="+", metavar="TABLE", help="tidy tables, TSV or JSON lines; see docs/analysis.md"
+    )
+    parser.add_argument("--output", required=True, metavar="PREFIX", help="writes PREFIX.png and PREFIX.pdf")
+    parser.add_argument("--formats", default="png,pdf", metavar="F,F", help=f"of {', '.join(FORMS)} (default: png,pdf)")
+    parser.add_argument("--where", action="append", default=[], metavar="COLUMN=VALUE", help="keep these rows only")
+    parser.add_argument("--title", help="stands above the figure (default: none)")
+    parser.add_argument(
+        "--temperature", type=float, default=0.5, metavar="T",
+        help="T_h = T_r of DC-MBR in Figure 1, T_h of Figure 7's middle panel (paper: 0.5)",
+    )  # fmt: skip
+
+
+def run(args: argparse.Namespace) -> None:
+    """Draw and write."""
+    forms = args.formats.split(",")
+    unknown = [form for form in forms if form not in FORMS]
+    if unknown:
+        raise UserError(f"--formats {args.formats}: {unknown[0]!r} is unknown, choose from {', '.join(FORMS)}")
+    figure = draw(args.figure, read_results(args.tables, args.where), args.temperature, args.title)
+    for path in save(figure, args.output, forms):
+        logger.info("wrote %s", path)
