@@ -1,0 +1,168 @@
+"""``dcmbr corpus``: filter, normalise and check the parallel text that models are trained on."""
+
+import argparse
+import dataclasses
+import json
+import math
+import os
+from typing import Optional
+
+from dcmbr_fairseq.corpus.clean import (
+    REASONS,
+    FilterReport,
+    FilterSettings,
+    filter_files,
+    normalize_file,
+)
+from dcmbr_fairseq.corpus.filters import Limits
+from dcmbr_fairseq.corpus.normalize import Normalization
+from dcmbr_fairseq.corpus.streams import aligned_length
+from dcmbr_fairseq.errors import UserError
+from dcmbr_fairseq.files import atomic_writer
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the three tools and their flags."""
+    tools = parser.add_subparsers(dest="tool", metavar="TOOL", required=True)
+    add_filter(tools.add_parser("filter", help="drop bad sentence pairs, by named rules", description=FILTER))
+    add_normalize(tools.add_parser("normalize", help="normalise punctuation and letters", description=NORMALIZE))
+    check = tools.add_parser("check", help="see that files are aligned", description=CHECK)
+    check.add_argument("files", nargs="+", metavar="FILE", help="text, plain or .gz")
+    check.set_defaults(tool_run=run_check)
+
+
+FILTER = f"""Copy the sentence pairs that no rule drops, and print how many each rule has dropped. A pair is counted at
+the first rule that applies, in this order: {", ".join(REASONS)}. The defaults are the filters of Zeng et al. (2021).
+Files may be plain or .gz; both outputs appear, complete, or neither."""
+
+NORMALIZE = """Normalise punctuation as Moses does, and white space; for Romanian also letters with a cedilla (written
+with a comma below since Unicode 3.0). Line i of the output is line i of the input."""
+
+CHECK = """Print the number of lines that the files have; fail, naming all counts, if it is not the same."""
+
+
+def add_filter(parser: argparse.ArgumentParser) -> None:
+    """The flags of ``dcmbr corpus filter``."""
+    limits = Limits()
+    parser.add_argument("source", metavar="SOURCE", help="source sentences, one a line")
+    parser.add_argument("target", metavar="TARGET", help="their translations, one a line")
+    parser.add_argument("--out", nargs=2, required=True, metavar=("SOURCE", "TARGET"), help="where to write what stays")
+    parser.add_argument(
+        "--max-words", type=int, default=limits.max_words, help="length: words of a sentence (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--max-word-length", type=int, default=limits.max_word_length,
+        help="word-length: characters of a word (default: %(default)s)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--max-ratio", type=float, default=limits.max_ratio,
+        help="ratio: words of the longer side for each word of the shorter (default: %(default)s)",
+    )  # fmt: skip
+    parser.add_argument("--scores", metavar="FILE", help="score: lines that end with the pair's alignment score")
+    parser.add_argument("--min-score", type=float, help="score: the lowest score that may stay")
+    parser.add_argument(
+        "--score-per-word", action="store_true",
+        help="score: divide by the target's words first (fast_align's scores are sums over them)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--skip", nargs="+", default=[], choices=REASONS[1:], metavar="RULE", help="rules that are not applied"
+    )
+    add_common(parser, "drop", "drop and count the pair (rule utf8)")
+    parser.set_defaults(tool_run=run_filter)
+
+
+def add_normalize(parser: argparse.ArgumentParser) -> None:
+    """The flags of ``dcmbr corpus normalize``."""
+    parser.add_argument("input", metavar="INPUT", help="sentences, one a line")
+    parser.add_argument("output", metavar="OUTPUT", help="where to write them")
+    parser.add_argument(
+        "--lang", required=True, help="two letters; de, en, es, fr and cs have rules for punctuation of their own"
+    )
+    parser.add_argument("--no-punctuation", action="store_true", help="leave punctuation as it is")
+    parser.add_argument(
+        "--romanian-diacritics", choices=["keep", "remove"], default="keep",
+        help="remove: write Romanian without marks, as Sennrich et al. (2016) do where it is the source",
+    )  # fmt: skip
+    add_common(parser, "blank", "write an empty line and count it, so that files stay aligned")
+    parser.set_defaults(tool_run=run_normalize)
+
+
+def add_common(parser: argparse.ArgumentParser, lenient: str, meaning: str) -> None:
+    """The flags that both tools have; ``lenient`` is what they do with bytes that are not UTF-8 by default."""
+    parser.add_argument(
+        "--invalid-utf8", choices=[lenient, "refuse"], default=lenient,
+        help=f"at bytes that are not UTF-8: {meaning}, or refuse the file (default: %(default)s)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--processes", type=int, default=len(os.sched_getaffinity(0)), help="default: one for each core (%(default)s)"
+    )
+    parser.add_argument("--report", metavar="FILE", help="write the counts as JSON too")
+
+
+def run(args: argparse.Namespace) -> None:
+    """Run the chosen tool."""
+    args.tool_run(args)
+
+
+def run_filter(args: argparse.Namespace) -> None:
+    """Filter, print the table, write the report."""
+    at_least_one("--max-words", args.max_words)
+    at_least_one("--max-word-length", args.max_word_length)
+    at_least_one("--max-ratio", args.max_ratio)
+    at_least_one("--processes", args.processes)
+    if (args.scores is None) != (args.min_score is None):
+        raise UserError("--scores and --min-score belong together: give both, or neither")
+    if args.min_score is not None and math.isnan(args.min_score):
+        raise UserError("--min-score must be a number, got nan")
+    distinct_outputs(*args.out, args.report)
+    limits = Limits(args.max_words, args.max_word_length, args.max_ratio, args.min_score, args.score_per_word)
+    settings = FilterSettings(limits, tuple(args.skip), args.invalid_utf8 == "refuse")
+    report = filter_files([args.source, args.target], args.out, settings, args.scores, args.processes)
+    print(filter_table(report))
+    write_report(args.report, {"pairs": report.pairs, "kept": report.kept, "dropped": report.dropped})
+
+
+def run_normalize(args: argparse.Namespace) -> None:
+    """Normalise, print the counts, write the report."""
+    at_least_one("--processes", args.processes)
+    if args.romanian_diacritics == "remove" and args.lang != "ro":
+        raise UserError(f"--romanian-diacritics remove goes with --lang ro, got --lang {args.lang}")
+    distinct_outputs(args.output, args.report)
+    settings = Normalization(args.lang, not args.no_punctuation, args.romanian_diacritics == "keep")
+    report = normalize_file(args.input, args.output, settings, args.invalid_utf8 == "refuse", args.processes)
+    print(f"{report.lines} lines, {report.changed} changed, {report.blanked} not UTF-8 (left empty)")
+    write_report(args.report, dataclasses.asdict(report))
+
+
+def run_check(args: argparse.Namespace) -> None:
+    """Print the common number of lines."""
+    print(f"{aligned_length(args.files)} lines")
+
+
+def filter_table(report: FilterReport) -> str:
+    """One line for each rule that was asked, and what is left."""
+    width = max(len(str(report.pairs)), 7)
+    rows = [f"{'rule':<11}  {'dropped':>{width}}"]
+    rows += [f"{reason:<11}  {count:>{width}}" for reason, count in report.dropped.items()]
+    rows += [f"{'kept':<11}  {report.kept:>{width}}  of {report.pairs} pairs ({report.kept / report.pairs:.2%})"]
+    return "\n".join(rows)
+
+
+def write_report(path: Optional[str], counts: dict) -> None:
+    """Write the counts as a JSON object, if a path is given."""
+    if path is not None:
+        with atomic_writer(path) as out:
+            out.write(json.dumps(counts, indent=2) + "\n")
+
+
+def at_least_one(flag: str, value: float) -> None:
+    """Raises UserError unless ``value`` is a number >= 1."""
+    if not value >= 1:
+        raise UserError(f"{flag} must be at least 1, got {value}")
+
+
+def distinct_outputs(*paths: Optional[str]) -> None:
+    """Raises UserError where two outputs have one name."""
+    given = [os.path.realpath(path) for path in paths if path is not None]
+    if len(set(given)) < len(given):
+        raise UserError(f"the outputs need different names, got {' and '.join(filter(None, paths))}")

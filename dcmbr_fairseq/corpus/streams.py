@@ -1,0 +1,131 @@
+"""Aligned files as streams of chunks of raw lines, and chunks over several processes, in order and in little memory."""
+
+import gzip
+import multiprocessing
+import signal
+import zlib
+from collections import deque
+from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import ExitStack
+from itertools import islice
+from pathlib import Path
+from typing import IO, Callable, Deque, Generator, Iterable, Iterator, List, NamedTuple, Sequence, Tuple, TypeVar
+
+from dcmbr_fairseq.errors import UserError
+from dcmbr_fairseq.files import PathLike
+
+LINES_PER_CHUNK = 4000
+BLOCK = 1 << 20  # bytes
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+class Chunk(NamedTuple):
+    """Some consecutive lines of one or more aligned files.
+
+    Attributes:
+        first: the number of its first line, from 1.
+        columns: for each file its lines as bytes, all equally many, each without the ``\\n`` or ``\\r\\n`` at its end.
+    """
+
+    first: int
+    columns: Tuple[List[bytes], ...]
+
+
+def count_lines(path: PathLike) -> int:
+    """The number of lines of a file, plain or ``.gz``; the last need not end with a ``\\n``.
+
+    Raises:
+        UserError: the file is missing, or its ``.gz`` is cut off or damaged.
+    """
+    lines, last = 0, b"\n"
+    with _open_bytes(path) as file:
+        try:
+            while block := file.read(BLOCK):
+                lines += block.count(b"\n")
+                last = block[-1:]
+        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+            raise UserError(f"{path} is cut off or damaged ({error}): fetch or make it again") from error
+    return lines + (last != b"\n")
+
+
+def aligned_length(paths: Sequence[PathLike]) -> int:
+    """How many lines each of some aligned files has. It reads all of them, which is cheap, before anything is done.
+
+    Raises:
+        UserError: they differ; the sentence names them all with their counts.
+    """
+    with ThreadPoolExecutor(len(paths)) as threads:  # unpacking and counting need no interpreter lock
+        counts = list(threads.map(count_lines, paths))
+    if len(set(counts)) > 1:
+        listed = ", ".join(f"{path} has {count} lines" for path, count in zip(paths, counts, strict=True))
+        raise UserError(f"the files are not aligned line by line: {listed}; give files made from the same corpus")
+    return counts[0]
+
+
+def aligned_chunks(paths: Sequence[PathLike], lines: int = LINES_PER_CHUNK) -> Iterator[Chunk]:
+    """The files' lines, up to ``lines`` of each at a time.
+
+    Raises:
+        UserError: one file ends before the others (see :func:`aligned_length`, which finds it earlier).
+    """
+    with ExitStack() as opened:
+        files = [opened.enter_context(_open_bytes(path)) for path in paths]
+        first = 1
+        while True:
+            columns = tuple([_without_end(line) for line in islice(file, lines)] for file in files)
+            if len({len(column) for column in columns}) > 1:
+                raise UserError(f"{paths[0]} and the files beside it changed while they were read: start again")
+            if not columns[0]:
+                return
+            yield Chunk(first, columns)
+            first += len(columns[0])
+
+
+def map_in_order(
+    function: Callable[[Item], Result], items: Iterable[Item], processes: int
+) -> Generator[Tuple[Item, Result], None, None]:
+    """Each item with what ``function`` makes of it, in the order of the items, computed in ``processes`` processes.
+
+    At most two items for each process are under way, however fast the items come and however slowly the results are
+    taken. With one process everything happens here. Close the iterator to end the processes early.
+
+    Raises:
+        UserError: a process was killed. Whatever ``function`` raises.
+    """
+    if processes == 1:
+        yield from ((item, function(item)) for item in items)
+        return
+    pool = ProcessPoolExecutor(processes, multiprocessing.get_context("spawn"), initializer=_leave_interrupts_to_parent)
+    waiting: Deque[Tuple[Item, "Future[Result]"]] = deque()
+    try:
+        for item in items:
+            waiting.append((item, pool.submit(function, item)))
+            if len(waiting) > 2 * processes:
+                yield _finished(*waiting.popleft())
+        while waiting:
+            yield _finished(*waiting.popleft())
+    except BrokenProcessPool as error:
+        raise UserError("a worker process was killed, perhaps for want of memory: try a smaller --processes") from error
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _finished(item: Item, future: "Future[Result]") -> Tuple[Item, Result]:
+    return item, future.result()
+
+
+def _leave_interrupts_to_parent() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def _open_bytes(path: PathLike) -> IO[bytes]:
+    if not Path(path).is_file():
+        raise UserError(f"{path} is not a file: give the path of an existing text file")
+    return gzip.open(path, "rb") if str(path).endswith(".gz") else open(path, "rb")  # type: ignore[return-value]
+
+
+def _without_end(line: bytes) -> bytes:
+    return line.removesuffix(b"\n").removesuffix(b"\r")
