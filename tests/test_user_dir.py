@@ -1,0 +1,83 @@
+"""The plugin is found whether it is installed, passed as --user-dir, or both, and in processes that fairseq spawns."""
+
+import os
+import shutil
+import sys
+from pathlib import Path
+from typing import List
+
+import pytest
+from fairseq_commands import PACKAGE, REPOSITORY, generated, run
+from toy_world import Toy
+
+GENERATE = "from fairseq_cli.generate import cli_main; cli_main()"
+
+#: Makes an interpreter that of someone who has not installed this package.
+NOT_INSTALLED = f"""
+import importlib.util, sys
+sys.meta_path[:] = [finder for finder in sys.meta_path if "editable" not in f"{{finder}}"]
+sys.path[:] = [folder for folder in sys.path if folder != {str(REPOSITORY)!r} and "__editable__" not in folder]
+assert importlib.util.find_spec("dcmbr_fairseq") is None
+"""
+
+#: Makes fairseq spawn a worker process, as it does for several GPUs, on a machine that has none.
+ONE_DEVICE = "import torch; torch.cuda.device_count = lambda: 1"
+
+
+def options(toy: Toy) -> List[str]:
+    """Options of a DC-MBR decode of the toy test set."""
+    line = [toy.data_bin, "--path", toy.checkpoint, "--task", "translation_dcmbr", "--decoding", "dcmbr",
+            "--num-hyp", 8, "--batch-size", 16, "--seed", 3, "--cpu"]  # fmt: skip
+    return [str(part) for part in line]
+
+
+def decode(code: str, arguments: List[str], folder: Path) -> "dict[int, str]":
+    """Run Python code that decodes, in ``folder``; translation of each sentence."""
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    return dict(generated(run([sys.executable, "-c", code, *arguments], cwd=folder, env=environment).stdout))
+
+
+@pytest.fixture(scope="module")
+def expected(toy: Toy, tmp_path_factory: pytest.TempPathFactory) -> "dict[int, str]":
+    """The translations when the package is installed and passed as ``--user-dir`` at the same time."""
+    arguments = [*options(toy), "--user-dir", str(PACKAGE), "--num-workers", "2"]
+    translations = decode(GENERATE, arguments, tmp_path_factory.mktemp("both"))
+    assert sorted(translations) == list(range(23))
+    assert len(set(translations.values())) > 15
+    return translations
+
+
+def test_installed_alone(toy: Toy, expected: "dict[int, str]", tmp_path: Path) -> None:
+    assert decode(f"import dcmbr_fairseq; {GENERATE}", options(toy), tmp_path) == expected
+
+
+@pytest.fixture
+def elsewhere(tmp_path: Path) -> Path:
+    """A folder that holds a copy of the package and nothing else."""
+    shutil.copytree(PACKAGE, tmp_path / PACKAGE.name, ignore=shutil.ignore_patterns("__pycache__"))
+    return tmp_path
+
+
+def test_user_dir_alone(toy: Toy, expected: "dict[int, str]", elsewhere: Path) -> None:
+    arguments = [*options(toy), "--user-dir", "dcmbr_fairseq"]  # relative, as in the README
+    assert decode(NOT_INSTALLED + GENERATE, arguments, elsewhere) == expected
+
+
+def test_spawned_worker(toy: Toy, expected: "dict[int, str]", elsewhere: Path) -> None:
+    arguments = [*options(toy), "--user-dir", "dcmbr_fairseq", "--distributed-backend", "gloo",
+                 "--distributed-init-method", f"file://{elsewhere}/rendezvous"]  # fmt: skip
+    code = f"{NOT_INSTALLED}{ONE_DEVICE}; {GENERATE}"
+    assert decode(code, arguments, elsewhere) == expected
+
+
+def test_interactive_agrees(toy: Toy, expected: "dict[int, str]", fairseq) -> None:
+    arguments = [arg for arg in options(toy) if arg not in ("--batch-size", "16", "--cpu")]
+    stdin = "".join(f"{line}\n" for line in toy.lines("en"))
+    done = fairseq("interactive", *arguments, "--buffer-size", 16, "--batch-size", 16, stdin=stdin)
+    assert dict(generated(done.stdout)) == expected
+
+
+def test_folder_above_the_package_is_refused(toy: Toy, fairseq, elsewhere: Path) -> None:
+    done = fairseq("generate", *options(toy)[:-1], user_dir=elsewhere, check=False)
+    assert done.returncode != 0 and done.stdout == ""
+    assert "translation_dcmbr" in done.stderr.strip().split("\n")[-1]
