@@ -1,1 +1,5 @@
-"""The fairseq tasks; importing them registers them."""
+"""The fairseq tasks; importing this package registers them."""
+
+import fairseq  # noqa: F401  (first: the tasks are registered as soon as fairseq is there, and need the modules below)
+
+from dcmbr_fairseq.tasks import translation_dcmbr  # noqa: F401

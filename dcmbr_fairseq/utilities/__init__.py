@@ -17,20 +17,19 @@ UTILITIES: Dict[str, str] = {
 }
 
 
-def parse_utility_args(text: str) -> Dict[str, Any]:
-    """Read ``--utility-args``, a JSON object of keyword arguments.
+def parse_utility_args(text: str, flag: str = "--utility-args") -> Dict[str, Any]:
+    """Read ``--utility-args``, or another ``flag``, a JSON object of keyword arguments.
 
     Raises:
         UserError: the text is not a JSON object.
     """
+    remedy = f"{flag} must be a JSON object such as '{{\"beta\": 2}}', got {text!r}"
     try:
         arguments = json.loads(text or "{}")
     except json.JSONDecodeError as error:
-        raise UserError(
-            f"--utility-args must be a JSON object such as '{{\"beta\": 2}}', got {text!r} ({error})"
-        ) from error
+        raise UserError(f"{remedy} ({error})") from error
     if not isinstance(arguments, dict):
-        raise UserError(f"--utility-args must be a JSON object such as '{{\"beta\": 2}}', got {text!r}")
+        raise UserError(remedy)
     return arguments
 
 

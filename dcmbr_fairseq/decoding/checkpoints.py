@@ -1,0 +1,100 @@
+"""What a checkpoint says before fairseq loads it: how it was trained, and whether it fits the dictionaries."""
+
+import pickle
+import zipfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Mapping, Optional
+
+import torch
+
+from dcmbr_fairseq.errors import UserError
+
+
+@dataclass(frozen=True)
+class CheckpointFacts:
+    """What matters for decoding.
+
+    Attributes:
+        path: the file.
+        criterion: name of the training criterion, if stored.
+        label_smoothing: lambda of label-smoothed cross-entropy, 0 for plain cross-entropy, None if unknown.
+        ger: (alpha, beta) of generalised entropy regularisation, None if not used.
+        encoder_rows, decoder_rows: rows of the embedding matrices, None if the model has none of that name.
+    """
+
+    path: str
+    criterion: Optional[str] = None
+    label_smoothing: Optional[float] = None
+    ger: Optional[tuple] = None
+    encoder_rows: Optional[int] = None
+    decoder_rows: Optional[int] = None
+
+    def describe(self) -> str:
+        """One line for the log."""
+        if self.ger is not None:
+            return f"{self.path}: trained with GER, alpha {self.ger[0]}, beta {self.ger[1]}"
+        if self.label_smoothing is None:
+            return f"{self.path}: the checkpoint does not say how it was smoothed (criterion {self.criterion})"
+        return f"{self.path}: trained with {self.criterion}, label smoothing {self.label_smoothing}"
+
+
+def inspect_checkpoint(path: str) -> CheckpointFacts:
+    """Read a checkpoint's facts without loading its weights (they are mapped, not read).
+
+    Raises:
+        UserError: there is no such file, or it is not a checkpoint.
+    """
+    if not Path(path).is_file():
+        raise UserError(f"--path {path} is not a file: give the path of a fairseq checkpoint")
+    try:
+        state = torch.load(path, map_location="cpu", weights_only=True, mmap=zipfile.is_zipfile(path))
+    except (pickle.UnpicklingError, RuntimeError, EOFError, KeyError, UnicodeDecodeError) as error:
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise UserError(f"--path {path} cannot be read as a fairseq checkpoint ({reason}): check the file") from error
+    if not isinstance(state, dict) or not isinstance(state.get("model"), dict):
+        raise UserError(f"--path {path} is not a fairseq checkpoint (it holds no model): give a checkpoint_*.pt")
+    return _facts(path, state)
+
+
+def _facts(path: str, state: Mapping[str, Any]) -> CheckpointFacts:
+    criterion = _criterion(state)
+    name = criterion.get("_name") or criterion.get("criterion")
+    smoothing = criterion.get("label_smoothing")
+    if smoothing is None and name == "cross_entropy":
+        smoothing = 0.0
+    ger = None
+    if name == "generalized_entropy_regularization":
+        ger = (criterion.get("ger_alpha"), criterion.get("ger_beta"))
+    return CheckpointFacts(
+        path, name, smoothing if name != "cross_entropy" else 0.0, ger, _rows(state, "encoder"), _rows(state, "decoder")
+    )
+
+
+def _criterion(state: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The criterion's settings: a section of ``cfg``, or fields of the ``args`` of older checkpoints."""
+    cfg = state.get("cfg")
+    if isinstance(cfg, dict) and cfg.get("criterion") is not None:
+        section = cfg["criterion"]
+        return vars(section) if not isinstance(section, dict) else section
+    args = state.get("args")
+    return {} if args is None else vars(args)
+
+
+def _rows(state: Mapping[str, Any], side: str) -> Optional[int]:
+    weight = state["model"].get(f"{side}.embed_tokens.weight")
+    return None if weight is None else int(weight.shape[0])
+
+
+def check_dictionaries(facts: CheckpointFacts, source_size: int, target_size: int) -> None:
+    """Compare the dictionaries with the embeddings.
+
+    Raises:
+        UserError: their sizes differ.
+    """
+    for side, rows, size in (("source", facts.encoder_rows, source_size), ("target", facts.decoder_rows, target_size)):
+        if rows is not None and rows != size:
+            raise UserError(
+                f"--path {facts.path} has {rows} {side} embeddings but the {side} dictionary has {size} types: "
+                "give the data folder with the dict.*.txt files that the model was trained with"
+            )

@@ -1,0 +1,196 @@
+"""The generator: from a fairseq batch to fairseq's n-best lists, by sampling pools and comparing them.
+
+``sample["net_input"]`` -> encoder, once -> pools of draws -> texts -> expected utilities -> n-best lists.
+"""
+
+import math
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple
+
+import numpy as np
+import torch
+from fairseq.sequence_generator import SequenceGenerator
+from torch import Tensor
+
+from dcmbr_fairseq.decoding.encoding import encode, source_sentences
+from dcmbr_fairseq.decoding.options import DecodingOptions
+from dcmbr_fairseq.decoding.pools import TextPool, TokenPool
+from dcmbr_fairseq.decoding.prefix_sampler import PrefixSampler, SamplingBatch, Support
+from dcmbr_fairseq.decoding.records import RecordWriter, make_row
+from dcmbr_fairseq.decoding.texts import Detokenizer, text_pool
+from dcmbr_fairseq.errors import UserError
+from dcmbr_fairseq.rules import Candidates, Decision, build_rule
+from dcmbr_fairseq.rules.weights import reference_weights
+from dcmbr_fairseq.utilities import Utility
+
+Hypotheses = List[Dict[str, Any]]
+
+
+class TextSide(NamedTuple):
+    """How token ids become texts: the target's, and the source's (for utilities that need it, and for records)."""
+
+    target: Detokenizer
+    source: Callable[[Sequence[int]], str]
+
+
+class SentencePools(NamedTuple):
+    """One source sentence: its text, and its pools as tokens and as texts; no references where the pool is shared."""
+
+    source: str
+    tokens: List[TokenPool]
+    hypotheses: TextPool
+    references: Optional[TextPool]
+
+
+class MBRSequenceGenerator(SequenceGenerator):
+    """Sampling-based minimum Bayes risk decoding with cooled pools (Sec. 5.2), as a fairseq generator.
+
+    Args:
+        models, tgt_dict: as fairseq's.
+        options: validated options.
+        utility: the utility; not needed for ``--decoding sample``.
+        make_texts: gives the text side; called at the first batch, since fairseq builds tokenizers after generators.
+        seed: keys the draws.
+        nbest: number of distinct hypotheses that must survive the decision rule.
+        recorder: where pools and decisions are written, or None.
+        others: fairseq's own arguments (``max_len_a``, ``min_len``, ``unk_penalty``, ...).
+    """
+
+    def __init__(
+        self,
+        models: Sequence[torch.nn.Module],
+        tgt_dict: Any,
+        *,
+        options: DecodingOptions,
+        utility: Optional[Utility],
+        make_texts: Callable[["MBRSequenceGenerator"], TextSide],
+        seed: int,
+        nbest: int = 1,
+        recorder: Optional[RecordWriter] = None,
+        **others: Any,
+    ) -> None:
+        others.update(beam_size=1)
+        super().__init__(models, tgt_dict, **others)
+        for model in self.model.models:
+            if hasattr(model, "set_beam_size"):
+                model.set_beam_size(1)  # an earlier beam search may have left its own; rows are not beams here
+        self.options, self.utility, self.nbest, self.recorder = options, utility, nbest, recorder
+        self.rule = build_rule(options.selection, options.selection_args)
+        support = Support(self.eos, (self.pad, *self._suppressed()), self.min_len, self.unk, self.unk_penalty)
+        self.sampler = PrefixSampler(support, options.truncation, seed, options.max_rows)
+        self._make_texts = make_texts
+        self._texts: Optional[TextSide] = None
+
+    @property
+    def texts(self) -> TextSide:
+        """The text side, made when first needed."""
+        if self._texts is None:
+            self._texts = self._make_texts(self)
+        return self._texts
+
+    @torch.no_grad()
+    def _generate(
+        self,
+        sample: Dict[str, Any],
+        prefix_tokens: Optional[Tensor] = None,
+        constraints: Optional[Tensor] = None,
+        bos_token: Optional[int] = None,
+    ) -> List[Hypotheses]:
+        if constraints is not None:
+            raise UserError("--constraints cannot be used with sampled pools: use --decoding beam")
+        batch = self._sampling_batch(sample["net_input"], prefix_tokens, bos_token)
+        make_decoder = encode(self.model.models, sample["net_input"], self.pad)
+        sampled = self.sampler.sample(make_decoder, batch, self.options.specs)
+        sentences = [self._to_texts(source, pools) for source, pools in zip(batch.sources, sampled.pools)]
+        decisions = self._decide(sentences)
+        self._record(sample, sentences, decisions)
+        return [self._hypotheses(sentence, decision) for sentence, decision in zip(sentences, decisions)]
+
+    def _sampling_batch(
+        self, net_input: Dict[str, Any], prefix_tokens: Optional[Tensor], bos_token: Optional[int]
+    ) -> SamplingBatch:
+        if "src_tokens" not in net_input:
+            raise UserError(f"--decoding {self.options.decoding} needs text input: use --decoding beam for this model")
+        sources = source_sentences(net_input["src_tokens"], self.pad)
+        # A sentence's limit follows from its own length; fairseq takes it from the longest of the batch.
+        limits = [min(int(self.max_len_a * len(source) + self.max_len_b), self.max_len - 1) for source in sources]
+        if min(limits) < self.min_len:
+            raise UserError(f"--min-len {self.min_len} exceeds --max-len-a/-b, which give {min(limits)}: lower it")
+        prefixes = None
+        if prefix_tokens is not None:
+            prefixes = prefix_tokens.masked_fill(prefix_tokens.eq(self.pad), -1).cpu().numpy()
+        return SamplingBatch(sources, np.array(limits), self.eos if bos_token is None else bos_token, prefixes)
+
+    def _to_texts(self, source: Sequence[int], pools: List[TokenPool]) -> SentencePools:
+        texts = [text_pool(pool, self.texts.target) for pool in pools]
+        return SentencePools(self.texts.source(source), pools, texts[0], texts[1] if len(texts) > 1 else None)
+
+    def _decide(self, sentences: Sequence[SentencePools]) -> Sequence[Optional[Decision]]:
+        if self.utility is None:
+            return [None] * len(sentences)
+        candidates = [candidates_of(sentence, self.options.reference_weights) for sentence in sentences]
+        return self.rule.decide(candidates, self.utility, self.nbest)
+
+    def _record(
+        self, sample: Dict[str, Any], sentences: Sequence[SentencePools], decisions: Sequence[Optional[Decision]]
+    ) -> None:
+        if self.recorder is None:
+            return
+        for sentence_id, sentence, decision in zip(sample["id"].tolist(), sentences, decisions):
+            choice = 0 if decision is None else int(decision.order[0])
+            self.recorder.write(
+                make_row(
+                    sentence_id, sentence.source, sentence.hypotheses, sentence.references, choice, decision,
+                    seed=self.sampler.seed, settings=self.options.describe(),
+                    signature=None if self.utility is None else self.utility.signature(),
+                )  # fmt: skip
+            )
+
+    def _hypotheses(self, sentence: SentencePools, decision: Optional[Decision]) -> Hypotheses:
+        """fairseq's n-best list: distinct texts by expected utility, or, for ``sample``, the draws in their order."""
+        pool, texts = sentence.tokens[0], sentence.hypotheses
+        if decision is None:
+            return [self._hypothesis(pool, sequence, None) for sequence in pool.draws]
+        sequence_of = most_probable_sequences(pool, texts)
+        return [self._hypothesis(pool, sequence_of[i], float(decision.expected[i])) for i in decision.order]
+
+    def _hypothesis(self, pool: TokenPool, sequence: int, expected: Optional[float]) -> Dict[str, Any]:
+        """A fairseq hypothesis. fairseq's commands print ``score / ln 2``: compensated, so that they show the utility."""
+        log_probs = torch.from_numpy(pool.positional_log_probs[sequence]).float()
+        if expected is None:
+            length = len(log_probs) ** self.len_penalty if self.normalize_scores else 1.0
+            score = log_probs.sum() / length
+        else:
+            score = torch.tensor(expected * math.log(2), dtype=torch.float64)
+        return {
+            "tokens": torch.from_numpy(pool.tokens[sequence]),
+            "score": score,
+            "attention": torch.empty(0),
+            "alignment": torch.empty(0),
+            "positional_scores": log_probs,  # a copy: fairseq's commands divide it in place
+        }
+
+    def _suppressed(self) -> Tuple[int, ...]:
+        return () if self.token_indices_to_suppress is None else tuple(self.token_indices_to_suppress.tolist())
+
+
+def candidates_of(sentence: SentencePools, weights: str = "counts") -> Candidates:
+    """What a decision rule sees of a sentence's pools."""
+    hypotheses = sentence.hypotheses
+    references = hypotheses if sentence.references is None else sentence.references
+    return Candidates(
+        hypotheses.texts,
+        references.texts,
+        reference_weights(weights, references.counts(), references.text_log_prob()),
+        hypotheses.text_log_prob(),
+        sentence.source,
+    )
+
+
+def most_probable_sequences(pool: TokenPool, texts: TextPool) -> np.ndarray:
+    """``(H,)`` for each distinct text the index of its most probable drawn token sequence."""
+    best = np.full(len(texts.texts), -1)
+    log_prob = pool.log_prob
+    for text, sequence in zip(texts.draws, pool.draws):
+        if best[text] < 0 or log_prob[sequence] > log_prob[best[text]]:
+            best[text] = sequence
+    return best

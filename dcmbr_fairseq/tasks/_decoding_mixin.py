@@ -1,0 +1,232 @@
+"""What the tasks of this package share: sampled MBR decoding behind fairseq's task interface.
+
+The name starts with an underscore because fairseq imports every other file of ``tasks/`` as a task of its own.
+"""
+
+import copy
+import dataclasses
+import logging
+import os
+import sys
+from typing import Any, Dict, Iterator, List, Optional
+
+import torch
+from fairseq.data import FairseqDataset, encoders
+from omegaconf import DictConfig, OmegaConf
+
+from dcmbr_fairseq import compat
+from dcmbr_fairseq.decoding.checkpoints import CheckpointFacts, check_dictionaries, inspect_checkpoint
+from dcmbr_fairseq.decoding.generator import MBRSequenceGenerator, TextSide
+from dcmbr_fairseq.decoding.long_sources import cut_long_sources
+from dcmbr_fairseq.decoding.options import DecodingConfig, DecodingOptions, decoding_options, refuse_meaningless
+from dcmbr_fairseq.decoding.records import RecordWriter
+from dcmbr_fairseq.decoding.texts import Detokenizer
+from dcmbr_fairseq.errors import UserError
+from dcmbr_fairseq.utilities import build_utility, utility_class
+
+logger = logging.getLogger(__name__)
+
+_FIELDS = [field.name for field in dataclasses.fields(DecodingConfig) if field.name != "_name"]
+_NOT_CAPTURED = object()
+
+
+class DecodingMixin:
+    """Adds ``--decoding sample|mbr|dcmbr`` to a fairseq translation task; stands before the task class.
+
+    With ``--decoding beam``, the default, every method does what the task's own does.
+    """
+
+    _captured_tokenizer: Any = _NOT_CAPTURED
+    _captured_bpe: Any = _NOT_CAPTURED
+    _recorder: Optional[RecordWriter] = None
+    _expected: Optional[List[int]] = None  # all ids to come, where they are known
+    _batch_ids: Optional[Iterator[List[int]]] = None  # ids of the coming batches, where fairseq restarts them at 0
+    _numbered = 0  # sentences of earlier buffers
+    _validating = False
+
+    @classmethod
+    def setup_task(cls, cfg: Any, **kwargs: Any) -> Any:
+        """As fairseq's; checks the options and the checkpoints' headers first, before anything is loaded."""
+        compat.end_lines_at_newline_only()  # fairseq-interactive may have been imported after the other repairs
+        root = root_config(cfg)
+        if str(cfg.decoding) != "beam":
+            check_options({name: getattr(cfg, name) for name in _FIELDS}, None if root is None else root.generation)
+        checkpoints = checkpoint_facts(root)
+        task = super().setup_task(cfg, **kwargs)  # type: ignore[misc]
+        for facts in checkpoints:
+            check_dictionaries(facts, len(task.source_dictionary), len(task.target_dictionary))
+            logger.info(facts.describe())
+        return task
+
+    def build_model(self, cfg: Any, from_checkpoint: bool = False) -> Any:
+        """As fairseq's; a generator built here (``--eval-bleu``) searches with beam unless its own arguments differ."""
+        self._validating = True
+        try:
+            return super().build_model(cfg, from_checkpoint)  # type: ignore[misc]
+        finally:
+            self._validating = False
+
+    def build_tokenizer(self, args: Any) -> Any:
+        """As fairseq's; remembers the tokenizer, since the utility sees detokenised text."""
+        self._captured_tokenizer = super().build_tokenizer(args)  # type: ignore[misc]
+        return self._captured_tokenizer
+
+    def build_bpe(self, args: Any) -> Any:
+        """As fairseq's; remembers the BPE, since the utility sees detokenised text."""
+        self._captured_bpe = super().build_bpe(args)  # type: ignore[misc]
+        return self._captured_bpe
+
+    def build_generator(
+        self,
+        models: Any,
+        args: Any,
+        seq_gen_cls: Any = None,
+        extra_gen_cls_kwargs: Optional[Dict[str, Any]] = None,
+        prefix_allowed_tokens_fn: Any = None,
+    ) -> Any:
+        """fairseq's generator for ``beam`` and ``--score-reference``, otherwise an :class:`MBRSequenceGenerator`."""
+        values = self._decoding_values(args)
+        if str(values["decoding"]) == "beam" or getattr(args, "score_reference", False):
+            return super().build_generator(  # type: ignore[misc]
+                models, args, seq_gen_cls, extra_gen_cls_kwargs, prefix_allowed_tokens_fn
+            )
+        options = check_options(values, args)
+        if seq_gen_cls is not None or prefix_allowed_tokens_fn is not None:
+            raise UserError(f"prefix_allowed_tokens_fn has no meaning with --decoding {options.decoding}: use beam")
+        extra = {k: v for k, v in (extra_gen_cls_kwargs or {}).items() if k not in ("lm_model", "lm_weight")}
+        logger.info("decoding: %s", options.describe())
+        utility = None
+        if options.decoding != "sample":
+            utility = build_utility(options.utility, options.utility_args)
+            logger.info("utility: %s", utility.signature())
+        return super().build_generator(  # type: ignore[misc]
+            models,
+            _without_sampling(args),
+            seq_gen_cls=MBRSequenceGenerator,
+            extra_gen_cls_kwargs={
+                **extra,
+                "options": options,
+                "utility": utility,
+                "make_texts": self._validation_texts if self._validating else self._texts,
+                "seed": self._seed(args),
+                "nbest": getattr(args, "nbest", 1),
+                "recorder": self._open_recorder(values["pools_out"]),
+            },
+        )
+
+    def get_batch_iterator(self, dataset: FairseqDataset, *args: Any, **kwargs: Any) -> Any:
+        """As fairseq's; where sentences are to be decoded, over-long sources are cut and the ids are learnt."""
+        if str(self.cfg.decoding) == "beam" and self._recorder is None:  # type: ignore[attr-defined]
+            return super().get_batch_iterator(dataset, *args, **kwargs)  # type: ignore[misc]
+        own = any(dataset is known for known in self.datasets.values())  # type: ignore[attr-defined]
+        dataset = _fit_sources(dataset, kwargs)
+        iterator = super().get_batch_iterator(dataset, *args, **kwargs)  # type: ignore[misc]
+        self._learn_ids(iterator, own)
+        return iterator
+
+    def inference_step(self, generator: Any, models: Any, sample: Dict[str, Any], *args: Any, **kwargs: Any) -> Any:
+        """As fairseq's; gives the recorder ids that count on from buffer to buffer."""
+        if getattr(generator, "recorder", None) is not None and self._batch_ids is not None:
+            sample = {**sample, "id": torch.tensor(next(self._batch_ids))}
+        return super().inference_step(generator, models, sample, *args, **kwargs)  # type: ignore[misc]
+
+    def _decoding_values(self, args: Any) -> Dict[str, Any]:
+        """The decoding options: the generator's own arguments where they have them, otherwise the task's."""
+        values = {name: getattr(args, name, getattr(self.cfg, name)) for name in _FIELDS}  # type: ignore[attr-defined]
+        if self._validating:  # MBR never runs inside training unless --eval-bleu-args asks for it
+            values["decoding"] = getattr(args, "decoding", "beam")
+            values["pools_out"] = None
+        return values
+
+    def _seed(self, args: Any) -> int:
+        """fairseq's ``--seed``, or ``seed`` among the generator's own arguments (hub)."""
+        root = root_config(self.cfg)  # type: ignore[attr-defined]
+        default = 1 if root is None else root.common.seed
+        return int(getattr(args, "seed", default))
+
+    def _open_recorder(self, path: Optional[str]) -> Optional[RecordWriter]:
+        if path is not None and self._recorder is None:
+            self._recorder = RecordWriter(path)
+            if self._expected is not None:
+                self._recorder.expect(self._expected)
+        return self._recorder
+
+    def _learn_ids(self, iterator: Any, own: bool) -> None:
+        """Remember the ids of the coming batches.
+
+        A data set of the task (generate) has its own ids, and they are all that will come. The buffers of interactive
+        and hub start again at 0 each, in batches whose ids fairseq does not pass on: they are counted on here.
+        """
+        batches = [[int(i) for i in batch] for batch in iterator.frozen_batches]
+        if own:
+            mine = batches[iterator.shard_id :: iterator.num_shards]
+            self._expected = [i for batch in mine for i in batch]
+        else:
+            self._batch_ids = iter([[self._numbered + i for i in batch] for batch in batches])
+            self._numbered += sum(map(len, batches))
+
+    def _texts(self, generator: MBRSequenceGenerator) -> TextSide:
+        """Text as in fairseq's D- lines, from the tokenizer and BPE of the command, or else of the configuration (hub)."""
+        root = root_config(self.cfg)  # type: ignore[attr-defined]
+        tokenizer, bpe = self._captured_tokenizer, self._captured_bpe
+        if tokenizer is _NOT_CAPTURED:
+            tokenizer = None if root is None else encoders.build_tokenizer(root.tokenizer)
+        if bpe is _NOT_CAPTURED:
+            bpe = None if root is None else encoders.build_bpe(root.bpe)
+        post_process = None if root is None else root.common_eval.post_process
+        ignore = generator.symbols_to_strip_from_output
+        target = Detokenizer(self.target_dictionary, post_process, bpe, tokenizer, ignore)  # type: ignore[attr-defined]
+        source = Detokenizer(self.source_dictionary, post_process, bpe, tokenizer, ignore)  # type: ignore[attr-defined]
+        return TextSide(target, source)
+
+    def _validation_texts(self, generator: MBRSequenceGenerator) -> TextSide:
+        """Text as ``--eval-bleu`` scores it."""
+        remove_bpe = self.cfg.eval_bleu_remove_bpe  # type: ignore[attr-defined]
+        tokenizer = self.tokenizer  # type: ignore[attr-defined]
+        sides = [self.target_dictionary, self.source_dictionary]  # type: ignore[attr-defined]
+        return TextSide(*(Detokenizer(side, remove_bpe, tokenizer=tokenizer) for side in sides))
+
+
+def root_config(cfg: Any) -> Optional[DictConfig]:
+    """fairseq's whole configuration, of which the task's is a part; None where a task is built without one."""
+    root = cfg._get_root() if isinstance(cfg, DictConfig) else None
+    return root if root is not None and "common_eval" in root else None
+
+
+def check_options(values: Dict[str, Any], args: Any) -> DecodingOptions:
+    """Validate the decoding options together with fairseq's generation options.
+
+    Raises:
+        UserError: see :func:`decoding_options`; also an unknown utility, an existing ``--pools-out``, or a generation
+            option that would be ignored.
+    """
+    options = decoding_options(values, getattr(args, "sampling_topk", -1), getattr(args, "sampling_topp", -1.0))
+    refuse_meaningless(args, options.decoding)
+    if options.decoding != "sample":
+        utility_class(options.utility)
+    return options
+
+
+def checkpoint_facts(root: Optional[DictConfig]) -> List[CheckpointFacts]:
+    """The facts of the checkpoints given with ``--path`` (none in training and in the hub)."""
+    path = None if root is None else root.common_eval.path
+    return [] if path is None else [inspect_checkpoint(part) for part in path.split(os.pathsep)]
+
+
+def _fit_sources(dataset: FairseqDataset, options: Dict[str, Any]) -> FairseqDataset:
+    """Cut sources that are longer than the model allows, so that each sentence has its row in the output."""
+    limits = options.get("max_positions")
+    if limits is None or options.get("ignore_invalid_inputs"):
+        return dataset
+    limit = limits[0] if isinstance(limits, (tuple, list)) else limits
+    options["max_positions"] = (limit, sys.maxsize)  # a reference is only printed and scored, never decoded
+    return cut_long_sources(dataset, int(limit))
+
+
+def _without_sampling(args: Any) -> Any:
+    """The generation options without those that fairseq refuses unless its own sampler is used."""
+    args = copy.deepcopy(args)
+    if isinstance(args, DictConfig):
+        OmegaConf.set_struct(args, False)
+    args.sampling_topk, args.sampling_topp = -1, -1.0
+    return args
