@@ -28,20 +28,16 @@ def read_translations(path: PathLike, layout: str = "auto", expected: Optional[i
     Raises:
         UserError: the file is missing or malformed, sentences are missing, or there are more or fewer than expected.
     """
+    return in_order(translations_by_id(path, layout), path, expected)
+
+
+def translations_by_id(path: PathLike, layout: str = "auto") -> Dict[int, str]:
+    """The translations under their ids; lines of plain text are counted from 0. See :func:`read_translations`."""
     lines = list(iter_lines(path))
     layout = guess_layout(lines) if layout == "auto" else layout
     if layout == "log":
-        texts = in_order(translations_in_log(lines, path), path, expected)
-    elif layout == "records":
-        texts = in_order(translations_in_records(lines, path), path, expected)
-    else:
-        texts = lines
-    if expected is not None and len(texts) != expected:
-        raise UserError(
-            f"{path} has {len(texts)} translations but the references have {expected} lines: "
-            "give files that belong to the same test set"
-        )
-    return texts
+        return translations_in_log(lines, path)
+    return translations_in_records(lines, path) if layout == "records" else dict(enumerate(lines))
 
 
 def guess_layout(lines: Sequence[str]) -> str:
@@ -113,9 +109,15 @@ def in_order(texts: Dict[int, str], path: PathLike, expected: Optional[int]) -> 
     """The texts of the ids 0, 1, ... in order; nothing may be missing.
 
     Raises:
-        UserError: names the first ids that are missing.
+        UserError: names the first ids that are missing, or the two lengths.
     """
-    count = expected if expected is not None else max(texts, default=-1) + 1
+    found = max(texts, default=-1) + 1
+    count = found if expected is None else expected
+    if count != found and len(texts) == found:  # no gap: another test set, or cut off
+        raise UserError(
+            f"{path} has {found} translations but the references have {count} lines: "
+            "give files that belong to the same test set"
+        )
     missing = [number for number in range(count) if number not in texts]
     if missing:
         some = ", ".join(map(str, missing[:5])) + (", ..." if len(missing) > 5 else "")
