@@ -65,8 +65,8 @@ def aligned_length(paths: Sequence[PathLike]) -> int:
     return counts[0]
 
 
-def aligned_chunks(paths: Sequence[PathLike], lines: int = LINES_PER_CHUNK) -> Iterator[Chunk]:
-    """The files' lines, up to ``lines`` of each at a time.
+def aligned_chunks(paths: Sequence[PathLike]) -> Iterator[Chunk]:
+    """The files' lines, up to ``LINES_PER_CHUNK`` of each at a time.
 
     Raises:
         UserError: one file ends before the others (see :func:`aligned_length`, which finds it earlier).
@@ -75,7 +75,7 @@ def aligned_chunks(paths: Sequence[PathLike], lines: int = LINES_PER_CHUNK) -> I
         files = [opened.enter_context(_open_bytes(path)) for path in paths]
         first = 1
         while True:
-            columns = tuple([_without_end(line) for line in islice(file, lines)] for file in files)
+            columns = tuple([_without_end(line) for line in islice(file, LINES_PER_CHUNK)] for file in files)
             if len({len(column) for column in columns}) > 1:
                 raise UserError(f"{paths[0]} and the files beside it changed while they were read: start again")
             if not columns[0]:
