@@ -18,7 +18,8 @@ from dcmbr_fairseq.utilities.overlap import (
     word_units,
 )
 
-LOG_OF_ZERO = -9999999999.0  # sacrebleu's my_log(0)
+#: Precisions are multiplied before their logarithm is taken, but not so many that the product could vanish.
+ORDERS_A_LOGARITHM = 4
 #: smoothing method -> its parameter's default, None where it has none (Chen & Cherry, 2014)
 SMOOTHING_DEFAULTS: Dict[str, Optional[float]] = {"none": None, "floor": 0.1, "add-k": 1, "exp": None}
 
@@ -94,9 +95,7 @@ class BleuUtility(Utility):
         """``(P,)`` the scores of all pairs of all sentences."""
         units, lengths = self._units([text for a in arrangements for text in a.texts])
         counts = ngram_matches(units, lengths, arrangements, self.max_ngram_order)
-        log_precisions, orders = self._log_precisions(counts)
-        penalty = brevity_penalty(counts.hyp_totals[0], counts.ref_totals[0])
-        scores = penalty * np.exp(log_precisions.sum(axis=0) / orders)
+        scores = brevity_penalty(counts.hyp_lengths, counts.ref_lengths) * self._mean_precision(counts)
         return np.where(counts.matches[0] > 0, scores, 0.0)  # without a common word nothing is smoothed
 
     def _units(self, texts: Sequence[str]) -> Tuple[np.ndarray, np.ndarray]:
@@ -106,25 +105,28 @@ class BleuUtility(Utility):
             return word_units(lines, self._words)
         return word_units([self._tokenize(line) for line in lines], self._tokens)
 
-    def _log_precisions(self, counts: Matches) -> Tuple[np.ndarray, np.ndarray]:
-        """``(orders, P)`` logs of the smoothed precisions in percent, 0 where left out; ``(P,)`` orders counted."""
-        matches, totals = counts.matches, counts.hyp_totals
-        if self.smooth_method == "add-k":
-            added = np.full((len(matches), 1), self.smooth_value, dtype=np.float64)
-            added[0] = 0  # unigrams are not smoothed
-            matches, totals = matches + added, totals + added
-        exists = np.logical_and.accumulate(totals > 0, axis=0)
-        missed = exists & (matches == 0)
-        if self.smooth_method == "exp":
-            matches = np.where(missed, 0.5 ** np.cumsum(missed, axis=0), matches)
-        elif self.smooth_method == "floor":
-            matches = np.where(missed, self.smooth_value, matches)
-        precisions = 100.0 * matches / np.where(exists, totals, 1)
-        with np.errstate(divide="ignore"):
-            logs = np.where(precisions > 0, np.log(precisions), LOG_OF_ZERO)
-        if not self.effective_order:
-            return np.where(exists, logs, LOG_OF_ZERO), np.full(matches.shape[1], float(len(matches)))
-        return np.where(exists, logs, 0.0), np.maximum(exists.sum(axis=0), 1)
+    def _mean_precision(self, counts: Matches) -> np.ndarray:
+        """``(P,)`` geometric mean of the smoothed precisions, in percent."""
+        lengths, orders = counts.hyp_lengths, len(counts.matches)
+        added = self.smooth_value or 0.0 if self.smooth_method == "add-k" else 0.0
+        smoothing = np.full(len(lengths), self.smooth_value if self.smooth_method == "floor" else 1.0)
+        log_sum, product = np.zeros(len(lengths)), np.ones(len(lengths))
+        for n, matches in enumerate(counts.matches):
+            exists = lengths > n if not (n and added) else lengths > 0  # with something added every order exists
+            missed = matches == 0
+            if self.smooth_method == "exp":
+                smoothing = np.where(missed, smoothing / 2, smoothing)
+            if self.smooth_method in ("exp", "floor"):
+                matches = np.where(missed, smoothing, matches)
+            k = added if n else 0.0  # unigrams are not smoothed
+            precision = (matches + k) / np.where(exists, np.maximum(lengths - n, 0) + k, 1)
+            product *= np.where(exists, precision, 1.0 if self.effective_order else 0.0)
+            if n % ORDERS_A_LOGARITHM == ORDERS_A_LOGARITHM - 1 or n == orders - 1:
+                with np.errstate(divide="ignore"):
+                    log_sum += np.log(product)
+                product = np.ones(len(lengths))
+        counted = np.clip(lengths, 1, orders) if self.effective_order and not added else orders
+        return 100 * np.exp(log_sum / counted)
 
 
 def brevity_penalty(hyp_lengths: np.ndarray, ref_lengths: np.ndarray) -> np.ndarray:

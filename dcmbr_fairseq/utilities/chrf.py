@@ -89,12 +89,11 @@ class ChrfUtility(Utility):
     def _scores(self, arrangements: Sequence[Arrangement]) -> np.ndarray:
         """``(P,)`` the scores of all pairs of all sentences."""
         texts = [text.lower() if self.lowercase else text for a in arrangements for text in a.texts]
-        parts = []
+        counts: List[Matches] = []
         if self.char_order:
-            parts.append(ngram_matches(*characters(texts, self.whitespace), arrangements, self.char_order))
+            counts.append(ngram_matches(*characters(texts, self.whitespace), arrangements, self.char_order))
         if self.word_order:
-            parts.append(ngram_matches(*word_units(texts, self._word_ids), arrangements, self.word_order))
-        counts = Matches(*map(np.concatenate, zip(*parts, strict=True))) if len(parts) > 1 else parts[0]
+            counts.append(ngram_matches(*word_units(texts, self._word_ids), arrangements, self.word_order))
         return (mean_of_f_scores if self.eps_smoothing else f_score_of_means)(counts, self.beta)
 
 
@@ -127,27 +126,33 @@ def split_punctuation(word: str) -> List[str]:
     return [word]
 
 
-def f_score_of_means(counts: Matches, beta: float) -> np.ndarray:
+def f_score_of_means(counts: Sequence[Matches], beta: float) -> np.ndarray:
     """``(P,)`` F-score of the mean precision and mean recall over the orders that both sides have."""
-    matches, hyp_totals, ref_totals = counts
-    used = (hyp_totals > 0) & (ref_totals > 0)  # where there is no n-gram there is no match: 0 / 1
-    orders = np.maximum(used.sum(axis=0), 1)
-    precision = (matches / np.maximum(hyp_totals, 1)).sum(axis=0) / orders
-    recall = (matches / np.maximum(ref_totals, 1)).sum(axis=0) / orders
+    precision, recall, orders = 0.0, 0.0, 0.0
+    for matches, hyp_lengths, ref_lengths in counts:
+        for n, matches_of_order in enumerate(matches):  # where there is no n-gram there is no match: 0 / 1
+            precision = precision + matches_of_order / np.maximum(hyp_lengths - n, 1)
+            recall = recall + matches_of_order / np.maximum(ref_lengths - n, 1)
+        orders = orders + np.minimum(np.minimum(hyp_lengths, ref_lengths), len(matches))
+    orders = np.maximum(orders, 1)
+    precision, recall = precision / orders, recall / orders
     factor = beta**2
     denominator = factor * precision + recall
     f_score = (1 + factor) * precision * recall / np.where(denominator > 0, denominator, 1)
     return 100 * f_score
 
 
-def mean_of_f_scores(counts: Matches, beta: float) -> np.ndarray:
+def mean_of_f_scores(counts: Sequence[Matches], beta: float) -> np.ndarray:
     """``(P,)`` mean of the F-scores of all orders; undefined ones are a small number (sacrebleu's eps_smoothing)."""
-    matches, hyp_totals, ref_totals = counts
-    used = (hyp_totals > 0) & (ref_totals > 0)
-    precision = np.where(used, matches / np.maximum(hyp_totals, 1), EPSILON)
-    recall = np.where(ref_totals > 0, matches / np.maximum(ref_totals, 1), EPSILON)
     factor = beta**2
-    denominator = factor * precision + recall
-    defined = denominator > 0
-    f_score = (1 + factor) * precision * recall / np.where(defined, denominator, 1)
-    return 100 * np.where(defined, f_score, EPSILON).sum(axis=0) / len(matches)
+    total = 0.0
+    for matches, hyp_lengths, ref_lengths in counts:
+        for n, matches_of_order in enumerate(matches):
+            both = np.minimum(hyp_lengths, ref_lengths) > n
+            precision = np.where(both, matches_of_order / np.maximum(hyp_lengths - n, 1), EPSILON)
+            recall = np.where(ref_lengths > n, matches_of_order / np.maximum(ref_lengths - n, 1), EPSILON)
+            denominator = factor * precision + recall
+            defined = denominator > 0
+            f_score = (1 + factor) * precision * recall / np.where(defined, denominator, 1)
+            total = total + np.where(defined, f_score, EPSILON)
+    return 100 * total / sum(len(c.matches) for c in counts)

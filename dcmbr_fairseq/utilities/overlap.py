@@ -1,11 +1,14 @@
 """The kernel under BLEU and chrF: clipped n-gram matches of all pairs of texts, for many sentences at once. Numpy alone.
 
-The clipped match of a pair is ``sum over n-grams of min(count in h, count in r)``. Calling the k-th occurrence of an
-n-gram in a text an item of its own makes every count 0 or 1, and the matches a matrix product of indicator matrices
-``(H, items) @ (items, R)``, exact in float32 below 2**24. Three things keep the product small and the bookkeeping
-cheap: an n-gram is dropped as soon as no pair shares it, and with it every longer one that contains it; n-grams get
-consecutive ids by writing to a table and reading back who wrote last, without sorting; and all sentences of a batch
-share every step but the product itself.
+The clipped match of a pair is ``sum over n-grams of min(count in h, count in r)``. With one row of counts for each
+n-gram it is ``sum over k of [counts >= k].T @ [counts >= k]``: one matrix product, exact in float32 below 2**24.
+What precedes the product is kept small in three ways. One sort serves all orders: the windows of ``max_order`` units
+that start at each position are sorted, and the occurrences of every shorter n-gram then stand side by side. An n-gram
+is dropped, with all longer ones that start with it, as soon as no pair of texts shares it. And all sentences of a
+batch share every step but the product itself.
+
+Axes: B sentences, T texts of all sentences, P pairs of all sentences, N orders, V n-grams, W distinct windows,
+O occurrences of windows.
 """
 
 import threading
@@ -14,9 +17,11 @@ from typing import Callable, Dict, Iterator, List, NamedTuple, Sequence, Tuple
 
 import numpy as np
 
-#: Largest table that is addressed directly; a wider range of keys is sorted first (many different characters).
+#: Largest table that is addressed directly; a wider range of keys is sorted instead (many different characters).
 TABLE_LIMIT = 1 << 22
-#: Largest number of cells of the indicator matrices at one time (float32: 32 MB); more columns are multiplied in turn.
+#: Bits of a sort key: non-negative int64.
+KEY_BITS = 63
+#: Largest number of cells of a count matrix (float32: 32 MB); more n-grams are multiplied in turn.
 CELL_LIMIT = 1 << 23
 #: Units (characters or tokens) that are worth handling in one group of sentences: their arrays stay in the cache.
 GROUP_UNITS = 1 << 16
@@ -60,37 +65,59 @@ def arrange(hypotheses: Sequence[str], references: Sequence[str]) -> Arrangement
 class Matches(NamedTuple):
     """Clipped n-gram matches of a group of sentences, pairs of all sentences one after the other (P in all).
 
+    A text of ``length`` units has ``max(length - n + 1, 0)`` n-grams.
+
     Attributes:
-        matches: ``(orders, P)`` float64, clipped matches of each pair.
-        hyp_totals: ``(orders, P)`` float64, n-grams of the pair's hypothesis.
-        ref_totals: ``(orders, P)`` float64, n-grams of the pair's reference.
+        matches: ``(N, P)`` float32, clipped matches of each pair for n = 1 to N.
+        hyp_lengths: ``(P,)`` float64, units of the pair's hypothesis.
+        ref_lengths: ``(P,)`` float64, units of the pair's reference.
     """
 
     matches: np.ndarray
-    hyp_totals: np.ndarray
-    ref_totals: np.ndarray
+    hyp_lengths: np.ndarray
+    ref_lengths: np.ndarray
 
 
 class _Group:
     """Where the texts and pairs of a group of sentences lie."""
 
     def __init__(self, arrangements: Sequence[Arrangement]):
-        sizes = [len(a.texts) for a in arrangements]
-        self.starts = np.concatenate([[0], np.cumsum(sizes)])  # (B + 1,) first text of each sentence
-        self.sentence = np.repeat(np.arange(len(sizes)), sizes)  # (T,)
-        self.hyp_ends = [start + a.hyp_end for start, a in zip(self.starts.tolist(), arrangements)]
-        self.ref_starts = [start + a.ref_start for start, a in zip(self.starts.tolist(), arrangements)]
-        texts = np.arange(self.starts[-1])
-        self.is_hyp = texts < np.repeat(self.hyp_ends, sizes)  # (T,)
-        self.is_ref = texts >= np.repeat(self.ref_starts, sizes)
+        self.sizes = np.array([len(a.texts) for a in arrangements], dtype=np.intp)  # (B,) texts of each sentence
+        self.starts = _running_total(self.sizes)  # (B + 1,) first text of each sentence
+        self.sentence = np.repeat(np.arange(len(self.sizes)), self.sizes)  # (T,)
         self.shapes = [a.shape for a in arrangements]
-        self.pair_starts = np.concatenate([[0], np.cumsum([h * r for h, r in self.shapes])])  # (B + 1,)
+        self.ref_offsets = [a.ref_start for a in arrangements]
+        self.local = np.arange(len(self.sentence)) - self.starts[self.sentence]  # (T,) number within the sentence
+        self.is_hyp = self.local < np.array([a.hyp_end for a in arrangements], dtype=np.intp)[self.sentence]
+        self.is_ref = self.local >= np.array(self.ref_offsets, dtype=np.intp)[self.sentence]
+        self.pair_starts = _running_total(np.array([h * r for h, r in self.shapes], dtype=np.intp))  # (B + 1,)
 
-    def pair_texts(self) -> Tuple[np.ndarray, np.ndarray]:
-        """``(P,)`` the texts of each pair: hypothesis and reference."""
-        hyps = [np.repeat(np.arange(h), r) + start for (h, r), start in zip(self.shapes, self.starts)]
-        refs = [np.tile(np.arange(r), h) + start for (h, r), start in zip(self.shapes, self.ref_starts)]
-        return np.concatenate(hyps), np.concatenate(refs)
+    def by_pair(self, lengths: np.ndarray) -> Tuple[np.ndarray, np.ndarray]:
+        """``(P,)`` the lengths of the hypothesis and of the reference of each pair, given those of the texts (T,)."""
+        sides = []
+        for start, offset, (h, r) in zip(self.starts[:-1].tolist(), self.ref_offsets, self.shapes, strict=True):
+            reference = start + offset
+            sides.append((np.repeat(lengths[start : start + h], r), np.tile(lengths[reference : reference + r], h)))
+        hyp_lengths, ref_lengths = zip(*sides, strict=True)
+        return np.concatenate(hyp_lengths), np.concatenate(ref_lengths)
+
+
+class _Windows(NamedTuple):
+    """Distinct windows of N units, sorted by sentence and then by their units, and the texts in which they occur."""
+
+    start: np.ndarray  # (W,) where an occurrence of the window starts in the padded units
+    first: np.ndarray  # (W,) first text in which it occurs
+    last: np.ndarray  # (W,) last text
+    sizes: np.ndarray  # (W,) number of occurrences
+    local: np.ndarray  # (O,) the text of each occurrence, numbered within its sentence, window after window
+
+
+class _Ngrams(NamedTuple):
+    """N-grams that some pair of different texts shares, order after order, in the order of the windows."""
+
+    sentence: np.ndarray  # (V,)
+    bounds: List[int]  # (N + 1,) where the n-grams of each order start
+    of_window: np.ndarray  # (N, W) with which n-gram of an order a window starts, counted from the order's first, or -1
 
 
 class _Scratch(threading.local):
@@ -106,25 +133,17 @@ class _Scratch(threading.local):
             self._table = np.empty(max(size, min(2 * size, TABLE_LIMIT)), dtype=np.intp)
         return self._table[:size]
 
-    def cells(self, size: int) -> np.ndarray:
-        """``(size,)`` zeros."""
+    def zeros(self, rows: int, columns: int) -> np.ndarray:
+        """``(rows, columns)`` float32 zeros."""
+        size = rows * columns
         if len(self._cells) < size:
             self._cells = np.empty(max(size, min(2 * size, CELL_LIMIT)), dtype=np.float32)
         zeros = self._cells[:size]
         zeros.fill(0)
-        return zeros
+        return zeros.reshape(rows, columns)
 
 
 _scratch = _Scratch()
-
-
-class _Items(NamedTuple):
-    """Occurrences of n-grams in the order of the texts: one entry for each."""
-
-    position: np.ndarray  # where it starts; texts are one position apart
-    text: np.ndarray
-    id: np.ndarray
-    last: np.ndarray  # the id of its last unit
 
 
 def ngram_matches(
@@ -134,142 +153,185 @@ def ngram_matches(
 
     Args:
         units: the units of all texts of all sentences, one after the other; any non-negative integers.
-        lengths: number of units of each text.
+        lengths: ``(T,)`` number of units of each text.
         arrangements: the sentences.
-        max_order: longest n-gram.
+        max_order: N, the longest n-gram.
     """
     group = _Group(arrangements)
-    products = np.zeros((max_order, group.pair_starts[-1]), dtype=np.float32)
-    for n, items in enumerate(_ngrams(units, lengths, group, max_order)):
-        _add_matches(items, group, products[n])
-    matches = products.astype(np.float64)
-    totals = np.maximum(lengths - np.arange(max_order)[:, None], 0).astype(np.float64)  # (orders, T)
-    _match_texts_with_themselves(matches, totals, group)
-    hyp, ref = group.pair_texts()
-    return Matches(matches, totals[:, hyp], totals[:, ref])
+    matches = np.zeros((max_order, group.pair_starts[-1]), dtype=np.float32)
+    if len(units):
+        padded, starts = _pad(units, lengths, group, max_order)
+        windows = _sort_windows(padded, starts, lengths, group, max_order)
+        ngrams = _shared_ngrams(windows, padded, group, max_order)
+        for n in range(max_order):
+            _add_matches(windows, ngrams, n, group, matches[n])
+    _match_texts_with_themselves(matches, lengths, group)
+    return Matches(matches, *group.by_pair(lengths.astype(np.float64)))
 
 
-def _ngrams(units: np.ndarray, lengths: np.ndarray, group: _Group, max_order: int) -> Iterator[_Items]:
-    """For each order, the occurrences of n-grams that some pair of different texts shares."""
-    text = np.repeat(np.arange(len(lengths)), lengths)
-    position = np.arange(len(units)) + text
-    ids, count = _dense(units, int(units.max(initial=0)) + 1)
-    keys, space = group.sentence[text] * count + ids, count * len(group.shapes)  # sentences share no n-grams
-    items, base = _keep_shared(_Items(position, text, ids, ids), keys, space, group)
-    items = items._replace(last=items.id)
-    yield items
-    count = base
-    for _ in range(1, max_order):
-        follows = np.flatnonzero(np.diff(items.position) == 1)  # an n-gram is two shared (n-1)-grams, one unit apart
-        last = items.last[follows + 1]
-        keys = items.id[follows] * base + last
-        items = _Items(items.position[follows], items.text[follows], items.id, last)
-        items, count = _keep_shared(items, keys, count * base, group)
-        yield items
+def _pad(units: np.ndarray, lengths: np.ndarray, group: _Group, max_order: int) -> Tuple[np.ndarray, np.ndarray]:
+    """Number the units of each sentence from 1 and put N - 1 zeros after each text.
+
+    Returns:
+        The padded units, and where each unit stands in them.
+    """
+    space = int(units.max()) + 1
+    if space * len(group.sizes) > TABLE_LIMIT:
+        values, units = np.unique(units, return_inverse=True)
+        space = len(values)
+    ids, witnesses = _number(units + np.repeat(group.sentence * space, lengths), space * len(group.sizes))
+    ends = _running_total(lengths).take(group.starts)  # (B + 1,) first unit of each sentence
+    lowest = np.searchsorted(witnesses, ends[:-1])  # first id of each sentence
+    starts = np.arange(len(units)) + np.repeat(np.arange(len(lengths)) * (max_order - 1), lengths)
+    padded = np.zeros(len(units) + len(lengths) * (max_order - 1), dtype=np.intp)
+    padded[starts] = ids - np.repeat(lowest - 1, np.diff(ends))
+    return padded, starts
 
 
-def _keep_shared(items: _Items, keys: np.ndarray, space: int, group: _Group) -> Tuple[_Items, int]:
-    """Drop n-grams that no pair of different texts shares; give the others consecutive ids in the order of sentences."""
-    if space > TABLE_LIMIT:
-        keys = np.unique(keys, return_inverse=True)[1]
-        space = len(keys)
-    table = _scratch.table(space)
-    table[keys] = items.text  # of several values written to one place the last one stays
-    last_text = table[keys]
-    table[keys[::-1]] = items.text[::-1]
-    first_text = table[keys]
-    shared = group.is_hyp[first_text] & group.is_ref[last_text] & (first_text != last_text)
-    kept = np.flatnonzero(shared)
-    ids, count = _dense(keys[kept], space)
-    return _Items(items.position[kept], items.text[kept], ids, items.last[kept]), count
-
-
-def _dense(keys: np.ndarray, space: int) -> Tuple[np.ndarray, int]:
-    """Consecutive ids for keys from ``range(space)``: equal keys, equal ids. Returns the ids and their number."""
-    if space > TABLE_LIMIT:
-        values, inverse = np.unique(keys, return_inverse=True)
-        return inverse, len(values)
+def _number(keys: np.ndarray, space: int) -> Tuple[np.ndarray, np.ndarray]:
+    """Consecutive numbers for keys from ``range(space)``, in the order of their last occurrences, which come second."""
     table = _scratch.table(space)
     here = np.arange(len(keys))
-    table[keys] = here
-    witness = table[keys]  # the same occurrence for all equal keys
-    ids = np.cumsum(witness == here)
-    return ids[witness] - 1, int(ids[-1]) if len(ids) else 0
+    table[keys] = here  # of several values written to one place the last one stays
+    witnesses = np.flatnonzero(table.take(keys) == here)
+    table[keys.take(witnesses)] = here[: len(witnesses)]
+    return table.take(keys), witnesses
 
 
-def _add_matches(items: _Items, group: _Group, products: np.ndarray) -> None:
-    """Add the clipped matches of one order to ``products`` (P,)."""
-    again = _add_products(items.text, items.id, group, products)
-    if not len(again):
-        return
-    text, keys, space = _further_occurrences(items.text[again], items.id[again], group)
-    further = _Items(text, text, keys, keys)
-    further, _ = _keep_shared(further, keys, space, group)
-    _add_products(further.text, further.id, group, products)
+def _sort_windows(
+    padded: np.ndarray, starts: np.ndarray, lengths: np.ndarray, group: _Group, max_order: int
+) -> _Windows:
+    """Sort the windows that start at ``starts``; equal ones stay in the order of the texts."""
+    order, keys = _sorted_order(*_window_keys(padded, starts, np.repeat(group.sentence, lengths), max_order))
+    first = np.flatnonzero(np.append(True, keys[1:] != keys[:-1]))
+    sizes = _sizes(first, len(keys))
+    text = np.repeat(np.arange(len(lengths)), lengths).take(order)
+    start = starts.take(order.take(first))
+    return _Windows(start, text.take(first), text.take(first + sizes - 1), sizes, group.local.take(text))
 
 
-def _add_products(text: np.ndarray, ids: np.ndarray, group: _Group, products: np.ndarray) -> np.ndarray:
-    """Add the products of indicator matrices; returns which entries repeat an item of the same text."""
-    edges = np.searchsorted(text, group.starts)
-    bounds = _id_bounds(ids, edges)
-    sizes = np.diff(group.starts)
-    width = np.diff(bounds)
-    if int((sizes * width).sum()) <= CELL_LIMIT:
-        return _multiply(text, ids, bounds, group, products)
-    step = max(1, CELL_LIMIT // int(sizes.max()))
-    again = []
-    for low in range(0, int(bounds[-1]), step):
-        chosen = np.flatnonzero((ids >= low) & (ids < low + step))
-        part = _multiply(text[chosen], ids[chosen], np.clip(bounds, low, low + step), group, products)
-        again.append(chosen[part])
-    return np.sort(np.concatenate(again))
+def _window_keys(
+    padded: np.ndarray, starts: np.ndarray, sentence: np.ndarray, max_order: int
+) -> Tuple[np.ndarray, int]:
+    """``(O,)`` integers that sort like (sentence, window), and their number of bits."""
+    bits = int(padded.max()).bit_length()
+    used, room = bits, KEY_BITS - int(sentence[-1]).bit_length()
+    keys = padded[: len(padded) - max_order + 1].copy()
+    for n in range(1, max_order):
+        if used + bits > room:  # too many different units: go on with ranks
+            values, keys = np.unique(keys, return_inverse=True)
+            used = len(values).bit_length()
+        keys <<= bits
+        keys |= padded[n : len(keys) + n]
+        used += bits
+    return keys.take(starts) | (sentence << used), used + KEY_BITS - room
 
 
-def _id_bounds(ids: np.ndarray, edges: np.ndarray) -> np.ndarray:
-    """``(B + 1,)`` the ids of sentence b are those from ``bounds[b]`` up to ``bounds[b + 1]``."""
-    highest = np.maximum.accumulate(ids) + 1 if len(ids) else ids
-    return np.concatenate([[0], highest])[edges]
+def _sorted_order(keys: np.ndarray, used: int) -> Tuple[np.ndarray, np.ndarray]:
+    """The stable order that sorts keys of ``used`` bits, and the sorted keys."""
+    bits = len(keys).bit_length()
+    if used + bits > KEY_BITS:
+        order = np.argsort(keys, kind="stable")
+        return order, keys.take(order)
+    both = np.sort((keys << bits) | np.arange(len(keys)))  # several times faster than argsort
+    return both & ((1 << bits) - 1), both >> bits
 
 
-def _multiply(
-    text: np.ndarray, ids: np.ndarray, bounds: np.ndarray, group: _Group, products: np.ndarray
-) -> np.ndarray:
-    """Fill the indicator matrix (T_b, items) of each sentence and add hypotheses @ references.T to its pairs."""
-    sizes, width = np.diff(group.starts), np.diff(bounds)
-    offsets = np.concatenate([[0], np.cumsum(sizes * width)])
-    row_start = np.repeat(offsets[:-1] - bounds[:-1], sizes)
-    row_start += (np.arange(len(group.sentence)) - group.starts[group.sentence]) * width[group.sentence]
-    cell = row_start[text] + ids
-    cells = _scratch.cells(int(offsets[-1]))
-    owner, here = cells.view(np.int32), np.arange(len(cell), dtype=np.int32)
-    owner[cell] = here
-    again = np.flatnonzero(owner[cell] != here)
-    cells[cell] = 1
+def _shared_ngrams(windows: _Windows, padded: np.ndarray, group: _Group, max_order: int) -> _Ngrams:
+    """The n-grams with which the windows start, as far as some pair of different texts shares them."""
+    width = len(windows.start)
+    unit = padded.take(windows.start + np.arange(max_order)[:, None])  # (N, W)
+    new = np.empty((max_order, width), dtype=bool)  # whether the n-gram differs from that of the preceding window
+    new[:, 0] = True
+    np.not_equal(unit[:, 1:], unit[:, :-1], out=new[:, 1:])
+    sentence = group.sentence.take(windows.first)
+    new[0, 1:] |= sentence[1:] != sentence[:-1]
+    np.logical_or.accumulate(new, axis=0, out=new)
+    begin = np.flatnonzero(new)  # all orders, one after the other
+    first = np.minimum.reduceat(np.tile(windows.first, max_order), begin)
+    last = np.maximum.reduceat(np.tile(windows.last, max_order), begin)
+    shared = group.is_hyp.take(first) & group.is_ref.take(last) & (first != last) & (unit.take(begin) > 0)
+    kept = np.flatnonzero(shared)
+    bounds = np.searchsorted(begin.take(kept), np.arange(max_order + 1) * width)
+    number = np.full(len(begin), -1)
+    number[kept] = np.arange(len(kept)) - np.repeat(bounds[:-1], np.diff(bounds))
+    of_window = np.repeat(number, _sizes(begin, new.size)).reshape(max_order, width)
+    return _Ngrams(group.sentence.take(first.take(kept)), bounds.tolist(), of_window)
+
+
+def _add_matches(windows: _Windows, ngrams: _Ngrams, n: int, group: _Group, matches: np.ndarray) -> None:
+    """Add the matches of order ``n`` (from 0) to ``matches`` (P,), some n-grams at a time if there are very many."""
+    most = int(group.sizes.max())
+    step = max(1, CELL_LIMIT // most - 1)
+    first, end = ngrams.bounds[n], ngrams.bounds[n + 1]
+    for low in range(0, end - first, step):
+        height = min(step, end - first - low)
+        row = ngrams.of_window[n] - low
+        if height < end - first:
+            row[row >= height] = -1
+        row[row < 0] = height  # what is not looked at now is counted in a row of its own
+        counts = _scratch.zeros(height + 1, most)  # (V, T of the largest sentence)
+        cell = np.repeat(row * most, windows.sizes)
+        cell += windows.local
+        np.add.at(counts.reshape(-1), cell, np.float32(1))
+        _multiply(counts[:height], ngrams.sentence[first + low : first + low + height], group, matches)
+
+
+def _multiply(counts: np.ndarray, sentence: np.ndarray, group: _Group, matches: np.ndarray) -> None:
+    """Add hypotheses.T @ references of each sentence to its pairs, the counts in unary: a row for each k."""
+    indicators, firsts = _unary(counts)
+    bounds = firsts.take(np.searchsorted(sentence, np.arange(len(group.sizes) + 1))).tolist()
+    pair_starts = group.pair_starts.tolist()
     for b, (h, r) in enumerate(group.shapes):
-        if width[b]:
-            block = cells[offsets[b] : offsets[b + 1]].reshape(-1, width[b])
-            out = products[group.pair_starts[b] : group.pair_starts[b + 1]].reshape(h, r)
-            out += block[:h] @ block[len(block) - r :].T
-    return again
+        if bounds[b] < bounds[b + 1]:
+            rows = indicators[bounds[b] : bounds[b + 1]]
+            offset = group.ref_offsets[b]
+            out = matches[pair_starts[b] : pair_starts[b + 1]].reshape(h, r)
+            out += rows[:, :h].T @ rows[:, offset : offset + r]  # sum_k [c >= k].T @ [c >= k]
 
 
-def _further_occurrences(text: np.ndarray, ids: np.ndarray, group: _Group) -> Tuple[np.ndarray, np.ndarray, int]:
-    """Number the second, third ... occurrences of n-grams in a text: texts, keys and the range of the keys."""
-    ids, count = _dense(ids, int(ids.max()) + 1)
-    cell, repeats = np.unique(text * count + ids, return_counts=True)
-    most = int(repeats.max())
-    starts = np.repeat(np.cumsum(repeats) - repeats, repeats)
-    nth = np.arange(len(starts)) - starts
-    cell = np.repeat(cell, repeats)
-    return cell // count, (cell % count) * most + nth, count * most
+def _unary(counts: np.ndarray) -> Tuple[np.ndarray, np.ndarray]:
+    """``[counts >= k]`` for k from 1 to the largest count of each row: rows of 0 and 1, and ``(V + 1,)`` their firsts."""
+    large = np.flatnonzero(counts > 1)
+    if not len(large):
+        return counts, np.arange(len(counts) + 1)
+    row = large // counts.shape[1]
+    begin = np.flatnonzero(np.append(True, row[1:] != row[:-1]))
+    levels = np.ones(len(counts), dtype=np.intp)
+    levels[row.take(begin)] = np.maximum.reduceat(counts.take(large), begin)
+    firsts = _running_total(levels)
+    source = np.repeat(np.arange(len(counts)), levels)
+    indicators = counts.take(source, axis=0)
+    several = np.flatnonzero(levels.take(source) > 1)
+    below = (several - firsts.take(source.take(several))).astype(np.float32)  # k - 1
+    indicators[several] = np.clip(indicators.take(several, axis=0) - below[:, None], 0, 1)
+    return indicators, firsts
 
 
-def _match_texts_with_themselves(matches: np.ndarray, totals: np.ndarray, group: _Group) -> None:
+def _match_texts_with_themselves(matches: np.ndarray, lengths: np.ndarray, group: _Group) -> None:
     """A text on both sides shares all its n-grams with itself, those that no other text has included."""
-    for b, (_, r) in enumerate(group.shapes):
-        both = np.arange(group.ref_starts[b], group.hyp_ends[b])
-        pairs = group.pair_starts[b] + (both - group.starts[b]) * r + (both - group.ref_starts[b])
-        matches[:, pairs] = totals[:, both]
+    both = np.flatnonzero(group.is_hyp & group.is_ref)
+    sentence = group.sentence.take(both)
+    row = group.local.take(both)
+    references = np.array([r for _, r in group.shapes], dtype=np.intp).take(sentence)
+    column = row - np.array(group.ref_offsets, dtype=np.intp).take(sentence)
+    pairs = group.pair_starts.take(sentence) + row * references + column
+    matches[:, pairs] = np.maximum(lengths.take(both) - np.arange(len(matches))[:, None], 0)
+
+
+def _sizes(begin: np.ndarray, end: int) -> np.ndarray:
+    """The sizes of consecutive pieces that begin at ``begin``, the last of which ends at ``end``."""
+    sizes = np.empty_like(begin)
+    np.subtract(begin[1:], begin[:-1], out=sizes[:-1])
+    sizes[-1:] = end - begin[-1:]
+    return sizes
+
+
+def _running_total(sizes: np.ndarray) -> np.ndarray:
+    """``(len + 1,)`` sums of all preceding sizes."""
+    total = np.zeros(len(sizes) + 1, dtype=np.intp)
+    np.cumsum(sizes, out=total[1:])
+    return total
 
 
 def scores_by_sentence(scores: np.ndarray, arrangements: Sequence[Arrangement]) -> List[np.ndarray]:
@@ -298,8 +360,8 @@ def grouped(arrangements: Sequence[Arrangement], sizes: Sequence[int]) -> Iterat
 class WordIds(Dict[str, Tuple[int, ...]]):
     """The ids of a word's tokens, for tokenizers that see one word at a time. Words that were seen are remembered."""
 
-    #: Forget all words when there are this many (about 200 MB).
-    LIMIT = 1 << 20
+    #: Forget all words when there are this many.
+    LIMIT = 1 << 17
 
     def __init__(self, tokenize: Callable[[str], Sequence[str]]):
         super().__init__()
