@@ -53,18 +53,18 @@ def test_installed_alone(toy: Toy, expected: "dict[int, str]", tmp_path: Path) -
 
 @pytest.fixture
 def elsewhere(tmp_path: Path) -> Path:
-    """A folder that holds a copy of the package and nothing else."""
-    shutil.copytree(PACKAGE, tmp_path / PACKAGE.name, ignore=shutil.ignore_patterns("__pycache__"))
+    """A folder with a copy of the package in its subfolder ``plugins``."""
+    shutil.copytree(PACKAGE, tmp_path / "plugins" / PACKAGE.name, ignore=shutil.ignore_patterns("__pycache__"))
     return tmp_path
 
 
 def test_user_dir_alone(toy: Toy, expected: "dict[int, str]", elsewhere: Path) -> None:
-    arguments = [*options(toy), "--user-dir", "dcmbr_fairseq"]  # relative, as in the README
+    arguments = [*options(toy), "--user-dir", "plugins/dcmbr_fairseq"]
     assert decode(NOT_INSTALLED + GENERATE, arguments, elsewhere) == expected
 
 
 def test_spawned_worker(toy: Toy, expected: "dict[int, str]", elsewhere: Path) -> None:
-    arguments = [*options(toy), "--user-dir", "dcmbr_fairseq", "--distributed-backend", "gloo",
+    arguments = [*options(toy), "--user-dir", "plugins/dcmbr_fairseq", "--distributed-backend", "gloo",
                  "--distributed-init-method", f"file://{elsewhere}/rendezvous"]  # fmt: skip
     code = f"{NOT_INSTALLED}{ONE_DEVICE}; {GENERATE}"
     assert decode(code, arguments, elsewhere) == expected
@@ -78,6 +78,6 @@ def test_interactive_agrees(toy: Toy, expected: "dict[int, str]", fairseq) -> No
 
 
 def test_folder_above_the_package_is_refused(toy: Toy, fairseq, elsewhere: Path) -> None:
-    done = fairseq("generate", *options(toy)[:-1], user_dir=elsewhere, check=False)
+    done = fairseq("generate", *options(toy)[:-1], user_dir=elsewhere / "plugins", check=False)
     assert done.returncode != 0 and done.stdout == ""
     assert "translation_dcmbr" in done.stderr.strip().split("\n")[-1]
