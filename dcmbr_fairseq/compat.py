@@ -6,10 +6,11 @@ data set is loaded, which is early enough for all of them.
 
 import argparse
 import functools
+import importlib
 import io
 import sys
 import warnings
-from typing import Any, Callable, Iterator, List
+from typing import IO, Any, Callable, Iterator, List
 
 import numpy as np
 import torch
@@ -53,7 +54,9 @@ def allow_fairseq_checkpoints() -> None:
     """
     import _codecs
 
-    multiarray = np._core.multiarray if hasattr(np, "_core") else np.core.multiarray
+    multiarray: Any = importlib.import_module(
+        "numpy._core.multiarray" if hasattr(np, "_core") else "numpy.core.multiarray"
+    )
     allowed: List[Any] = [argparse.Namespace, np.ndarray, np.dtype, _codecs.encode]
     for module in ("numpy.core.multiarray", "numpy._core.multiarray"):  # the names of numpy 1 and of numpy 2
         allowed.append((multiarray._reconstruct, f"{module}._reconstruct"))
@@ -73,7 +76,7 @@ def _replace(owner: Any, name: str, wrap: Callable[[Callable], Callable]) -> Non
 
 
 def keep_last_batch() -> None:
-    """Keep the last batch whatever its size: the forks drop it unless it is a multiple (facebookresearch/fairseq #5036)."""
+    """Keep the last batch whatever its size: the forks drop it unless it is a multiple (fairseq #5036)."""
 
     def wrap(original: Callable) -> Callable:
         def batch_by_size(indices, num_tokens_fn, num_tokens_vec=None, max_tokens=None, max_sentences=None,
@@ -92,7 +95,7 @@ def keep_last_batch() -> None:
     _replace(data_utils, "batch_by_size", wrap)
 
 
-def _batch_all(indices, num_tokens_fn, num_tokens_vec, max_tokens, max_sentences, multiple):  # type: ignore[no-untyped-def]
+def _batch_all(indices, num_tokens_fn, num_tokens_vec, max_tokens, max_sentences, multiple):
     """What ``batch_by_size`` did before the forks: fairseq's own Cython kernels, every index in some batch."""
     from fairseq.data.data_utils_fast import batch_by_size_fn, batch_by_size_vec
 
@@ -112,7 +115,7 @@ def accept_fast_path_checkpoints() -> None:
     copies = [f"{part}_{kind}" for part in ("in_proj", "out_proj", "fc1", "fc2") for kind in ("weight", "bias")]
 
     def wrap(original: Callable) -> Callable:
-        def load(self, state_dict, prefix, *args, **kwargs):  # type: ignore[no-untyped-def]
+        def load(self, state_dict, prefix, *args, **kwargs):
             for name in copies:
                 if not hasattr(self, name):
                     state_dict.pop(prefix + name, None)
@@ -127,7 +130,7 @@ def avoid_encoder_fast_path() -> None:
     """Turn off 0.12.2's encoder fast path, which calls a private torch operation whose contract has changed."""
 
     def wrap(original: Callable) -> Callable:
-        def init(self, *args, **kwargs):  # type: ignore[no-untyped-def]
+        def init(self, *args, **kwargs):
             original(self, *args, **kwargs)
             if hasattr(self, "can_use_fastpath"):
                 self.can_use_fastpath = False
@@ -160,15 +163,16 @@ def end_lines_at_newline_only() -> None:
 
     fairseq-preprocess and fairseq-interactive would split such a line in two and so shift all that follow.
     """
-    file_chunker_utils.open = functools.partial(open, newline="\n")  # type: ignore[attr-defined]
+    file_chunker_utils.open = functools.partial(open, newline="\n")
     for name in ("fairseq_cli.interactive", "__main__"):  # `python -m fairseq_cli.interactive` runs as __main__
-        module = sys.modules.get(name)
+        module: Any = sys.modules.get(name)
         if module is not None and hasattr(module, "buffered_read"):
             module.buffered_read = buffered_read
 
 
 def buffered_read(input: str, buffer_size: int) -> Iterator[List[str]]:
-    """fairseq-interactive's reader: lists of up to ``buffer_size`` stripped lines of the file ``input``, ``-`` for stdin."""
+    """fairseq-interactive's reader: lists of up to ``buffer_size`` stripped lines of a file, ``-`` for stdin."""
+    stream: IO[str]
     if input != "-":
         stream = open(input, encoding="utf-8", newline="\n")
     elif hasattr(sys.stdin, "buffer"):

@@ -13,7 +13,6 @@ import torch
 from fairseq.models import FairseqIncrementalDecoder
 from torch import Tensor
 
-
 #: Matrix products of very few rows use other kernels, which round differently. With at least this many rows the logits
 #: of a row are, on a CPU, the same bits whatever other rows there are, so that draws do not depend on the batch at all.
 FEWEST_ROWS = 16
@@ -38,7 +37,9 @@ class PrefixRows(NamedTuple):
         missing = FEWEST_ROWS - len(self.tokens)
         if missing <= 0 or not len(self.tokens):
             return self
-        return PrefixRows(*(None if x is None else np.pad(x, (0, missing), mode="edge") for x in self))
+        tokens, sentences = (np.pad(x, (0, missing), mode="edge") for x in (self.tokens, self.sentences))
+        parents = None if self.parents is None else np.pad(self.parents, (0, missing), mode="edge")
+        return PrefixRows(tokens, parents, sentences)
 
     def moved(self) -> np.ndarray:
         """Indices of the rows whose history must be fetched from another row."""
@@ -63,7 +64,7 @@ class FairseqDecoder(IncrementalDecoder):
         encoder_out: its encoder's output for B sentences.
     """
 
-    def __init__(self, model: torch.nn.Module, encoder_out: Any) -> None:
+    def __init__(self, model: Any, encoder_out: Any) -> None:
         self.model = model
         self.encoder_out = encoder_out
         self.device = next(model.parameters()).device

@@ -20,9 +20,7 @@ def source_sentences(src_tokens: Tensor, pad: int) -> List[List[int]]:
     return [[token for token in row if token != pad] for row in src_tokens.tolist()]
 
 
-def encode(
-    models: Sequence[torch.nn.Module], net_input: Dict[str, Any], pad: int
-) -> Callable[[np.ndarray], IncrementalDecoder]:
+def encode(models: Sequence[Any], net_input: Dict[str, Any], pad: int) -> Callable[[np.ndarray], IncrementalDecoder]:
     """Run the encoder of every model once.
 
     Args:
@@ -41,20 +39,20 @@ def encode(
         outs = encoded
         if not np.array_equal(sentences, everything):
             order = torch.from_numpy(sentences).to(net_input["src_tokens"].device)
-            outs = [model.encoder.reorder_encoder_out(out, order) for model, out in zip(models, encoded)]
-        decoders = [_decoder(model, out) for model, out in zip(models, outs)]
+            outs = [model.encoder.reorder_encoder_out(out, order) for model, out in zip(models, encoded, strict=True)]
+        decoders = [_decoder(model, out) for model, out in zip(models, outs, strict=True)]
         return decoders[0] if len(decoders) == 1 else EnsembleDecoder(decoders)
 
     return make_decoder
 
 
-def _decoder(model: torch.nn.Module, encoder_out: Any) -> IncrementalDecoder:
+def _decoder(model: Any, encoder_out: Any) -> IncrementalDecoder:
     if is_standard_transformer(model.decoder):
         return TransformerDecoder(model.decoder, encoder_out)
     return FairseqDecoder(model, encoder_out)
 
 
-def _repad(model: torch.nn.Module, net_input: Dict[str, Any], pad: int) -> Dict[str, Any]:
+def _repad(model: Any, net_input: Dict[str, Any], pad: int) -> Dict[str, Any]:
     """The batch with padding behind the tokens, where the encoder is a Transformer, to which its side is all one."""
     if not isinstance(model.encoder, TransformerEncoderBase):
         return net_input

@@ -100,10 +100,10 @@ class MBRSequenceGenerator(SequenceGenerator):
         batch = self._sampling_batch(sample["net_input"], prefix_tokens, bos_token)
         make_decoder = encode(self.model.models, sample["net_input"], self.pad)
         sampled = self.sampler.sample(make_decoder, batch, self.options.specs)
-        sentences = [self._to_texts(source, pools) for source, pools in zip(batch.sources, sampled.pools)]
+        sentences = [self._to_texts(source, pools) for source, pools in zip(batch.sources, sampled.pools, strict=True)]
         decisions = self._decide(sentences)
         self._record(sample, sentences, decisions)
-        return [self._hypotheses(sentence, decision) for sentence, decision in zip(sentences, decisions)]
+        return [self._hypotheses(sentence, decision) for sentence, decision in zip(sentences, decisions, strict=True)]
 
     def _sampling_batch(
         self, net_input: Dict[str, Any], prefix_tokens: Optional[Tensor], bos_token: Optional[int]
@@ -135,12 +135,18 @@ class MBRSequenceGenerator(SequenceGenerator):
     ) -> None:
         if self.recorder is None:
             return
-        for sentence_id, sentence, decision in zip(sample["id"].tolist(), sentences, decisions):
+        for sentence_id, sentence, decision in zip(sample["id"].tolist(), sentences, decisions, strict=True):
             choice = 0 if decision is None else int(decision.order[0])
             self.recorder.write(
                 make_row(
-                    sentence_id, sentence.source, sentence.hypotheses, sentence.references, choice, decision,
-                    seed=self.sampler.seed, settings=self.options.describe(),
+                    sentence_id,
+                    sentence.source,
+                    sentence.hypotheses,
+                    sentence.references,
+                    choice,
+                    decision,
+                    seed=self.sampler.seed,
+                    settings=self.options.describe(),
                     signature=None if self.utility is None else self.utility.signature(),
                 )  # fmt: skip
             )
@@ -154,7 +160,7 @@ class MBRSequenceGenerator(SequenceGenerator):
         return [self._hypothesis(pool, sequence_of[i], float(decision.expected[i])) for i in decision.order]
 
     def _hypothesis(self, pool: TokenPool, sequence: int, expected: Optional[float]) -> Dict[str, Any]:
-        """A fairseq hypothesis. fairseq's commands print ``score / ln 2``: compensated, so that they show the utility."""
+        """A fairseq hypothesis. fairseq's commands print ``score / ln 2``: compensated, so they show the utility."""
         log_probs = torch.from_numpy(pool.positional_log_probs[sequence]).float()
         if expected is None:
             length = len(log_probs) ** self.len_penalty if self.normalize_scores else 1.0
@@ -190,7 +196,7 @@ def most_probable_sequences(pool: TokenPool, texts: TextPool) -> np.ndarray:
     """``(H,)`` for each distinct text the index of its most probable drawn token sequence."""
     best = np.full(len(texts.texts), -1)
     log_prob = pool.log_prob
-    for text, sequence in zip(texts.draws, pool.draws):
+    for text, sequence in zip(texts.draws, pool.draws, strict=True):
         if best[text] < 0 or log_prob[sequence] > log_prob[best[text]]:
             best[text] = sequence
     return best

@@ -213,8 +213,8 @@ def _shared(ref_pool: str, hypotheses: PoolSpec, references: PoolSpec) -> bool:
     same = (hypotheses.size, hypotheses.temperature) == (references.size, references.temperature)
     if ref_pool == "shared" and not same:
         raise UserError(
-            "--ref-pool shared needs equal temperatures and sizes, got "
-            f"T_h {hypotheses.temperature}, T_r {references.temperature}, N_h {hypotheses.size}, N_r {references.size}: "
+            f"--ref-pool shared needs equal temperatures and sizes, got T_h {hypotheses.temperature}, "
+            f"T_r {references.temperature}, N_h {hypotheses.size}, N_r {references.size}: "
             "make them equal, or use --ref-pool separate"
         )
     return same and ref_pool != "separate"

@@ -60,7 +60,9 @@ class TextPool:
     sampling_log_prob: np.ndarray
 
     @classmethod
-    def from_draws(cls, texts: Sequence[str], log_prob: Sequence[float], sampling_log_prob: Sequence[float]) -> "TextPool":
+    def from_draws(
+        cls, texts: Sequence[str], log_prob: Sequence[float], sampling_log_prob: Sequence[float]
+    ) -> "TextPool":
         """Collect repeated texts; one text, log-prob and sampling log-prob for every draw, in draw order."""
         index = {text: i for i, text in enumerate(dict.fromkeys(texts))}
         draws = np.array([index[text] for text in texts], dtype=np.int64)

@@ -9,6 +9,7 @@ Support: padding is never drawn; the end of sentence is not drawn before ``min_l
 vocabulary, as teacher forcing gives it; `sampling_log_prob` is that of the cooled, truncated, renormalised support.
 """
 
+import itertools
 from dataclasses import dataclass
 from typing import Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
@@ -45,12 +46,21 @@ class Support:
 
     def restrict(self, weights: Tensor, step: int) -> None:
         """Set the weights ``(P, V)`` of what may not be drawn at this step to zero, in place."""
-        for token in self.banned:
-            weights[:, token] = 0.0
-        if step < self.min_len:
-            weights[:, self.eos] = 0.0
+        weights[:, self._forbidden(step)] = 0.0
         if self.unk_penalty:
             weights[:, self.unk] *= float(np.exp(-self.unk_penalty))
+
+    def peaks(self, logits: Tensor, step: int) -> Tensor:
+        """``(P,)`` the largest logit of each row among the tokens that may be drawn at this step."""
+        forbidden = self._forbidden(step)
+        kept = logits[:, forbidden]
+        logits[:, forbidden] = -torch.inf
+        peaks = logits.amax(dim=1)
+        logits[:, forbidden] = kept
+        return peaks
+
+    def _forbidden(self, step: int) -> List[int]:
+        return [*self.banned, self.eos] if step < self.min_len else list(self.banned)
 
 
 @dataclass(frozen=True)
@@ -125,7 +135,7 @@ class PrefixSampler:
                 run.decode(make_decoder(sentences))
                 rows, tokens = rows + run.rows_forwarded, tokens + run.tokens_drawn
                 for sentence, found in enumerate(run.collect()):
-                    for (pool, _), piece in zip(pass_, found):
+                    for (pool, _), piece in zip(pass_, found, strict=True):
                         parts[sentence][pool].append(piece)
             pools += [[_join(pieces) for pieces in sentence] for sentence in parts]
         return Sampled(pools, rows, tokens)
@@ -159,7 +169,8 @@ def _join(pieces: Sequence[TokenPool]) -> TokenPool:
     log_probs: List[float] = []
     draws = []
     for piece in pieces:
-        for tokens, scores, log_prob in zip(piece.tokens, piece.positional_log_probs, piece.sampling_log_prob):
+        sequences = zip(piece.tokens, piece.positional_log_probs, piece.sampling_log_prob, strict=True)
+        for tokens, scores, log_prob in sequences:
             if index.setdefault(tokens.tobytes(), len(index)) == len(joined.tokens):
                 joined.tokens.append(tokens)
                 joined.positional_log_probs.append(scores)
@@ -219,13 +230,18 @@ class _Run:
         shifted = logits.sub_(logits.amax(dim=1, keepdim=True))  # (P, V); the logits are ours
         unit = shifted.exp()  # weights at temperature 1
         log_totals = unit.sum(dim=1).log()
+        allowed, allowed_unit = shifted, unit
+        peaks = self.sampler.support.peaks(shifted, step)
+        if bool((peaks < 0).any()):  # the most probable token is forbidden: cooling must not round all others to 0
+            allowed = shifted - peaks[:, None]
+            allowed_unit = allowed.exp()
         tokens = self._forced(step)
         free = np.flatnonzero(tokens < 0)
         uniforms = np.concatenate([pool.step(step) for pool in self.uniforms], axis=1).reshape(-1)[self.live]
         temperatures = self.temperature[self.live]
         for temperature in np.unique(temperatures[free]):
             drawn = free[temperatures[free] == temperature]
-            chosen, probabilities = self._draw(shifted, unit, float(temperature), drawn, uniforms[drawn], step)
+            chosen, probabilities = self._draw(allowed, allowed_unit, float(temperature), drawn, uniforms[drawn], step)
             tokens[drawn] = chosen
             self.sampling_log_prob[self.live[drawn]] += np.log(probabilities)
         rows, columns = (torch.from_numpy(index).to(shifted.device) for index in (self.row, tokens))
@@ -247,7 +263,7 @@ class _Run:
         result = draw_tokens(weights, torch.from_numpy(rows).to(device), torch.from_numpy(uniforms).to(device))
         tokens, probabilities = result.tokens.cpu().numpy(), result.probabilities.cpu().numpy()
         if not np.all(probabilities > 0):  # nan included
-            raise UserError("the model's next-token distribution is not finite: decode without --fp16, or check the model")
+            raise UserError("the model's next-token distribution is not finite: decode without --fp16, or check it")
         return tokens, probabilities
 
     def _forced(self, step: int) -> np.ndarray:
@@ -285,7 +301,7 @@ class _Run:
         offsets = np.cumsum([0] + [part.size for part in self.parts])
         pools = []
         for start in range(0, len(self.ended_as), self.width):
-            ranges = [slice(start + a, start + b) for a, b in zip(offsets, offsets[1:])]
+            ranges = [slice(start + a, start + b) for a, b in itertools.pairwise(offsets)]
             pools.append([self._pool(r, sequences, scores) for r in ranges])
         return pools
 
@@ -315,15 +331,15 @@ class _Run:
             tokens[inside, step] = layer.tokens[row[inside]]
             scores[inside, step] = layer.log_probs[row[inside]]
             row[inside] = layer.parents[row[inside]]
-        lengths = steps + 1
-        return [t[:n] for t, n in zip(tokens, lengths)], [s[:n] for s, n in zip(scores, lengths)]
+        sequences = [row[: step + 1] for row, step in zip(tokens, steps, strict=True)]
+        return sequences, [row[: step + 1] for row, step in zip(scores, steps, strict=True)]
 
 
 def cool(shifted: Tensor, unit: Tensor, temperature: float) -> Tensor:
     """Weights ``(P, V)`` at a temperature (Eq. 11, not normalised), in a new tensor.
 
     Args:
-        shifted: logits minus their row's maximum.
+        shifted: logits minus their row's maximum (over the tokens that may be drawn).
         unit: their exponentials, the weights at temperature 1.
         temperature: T > 0.
     """

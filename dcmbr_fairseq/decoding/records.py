@@ -372,4 +372,3 @@ class RecordWriter:
 def _ended_by_exception() -> bool:
     """Whether an unhandled exception ends the interpreter; in an interactive session they end nothing."""
     return not hasattr(sys, "ps1") and getattr(sys, "last_type", None) is not None
-

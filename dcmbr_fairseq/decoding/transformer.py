@@ -21,7 +21,7 @@ _FEWEST_QUERIES = 4  # as FEWEST_ROWS, for the queries of one sentence
 _PLAIN_LAYER = ("attn_ln", "c_attn", "ffn_layernorm", "w_resid")
 
 
-def is_standard_transformer(decoder: torch.nn.Module) -> bool:
+def is_standard_transformer(decoder: Any) -> bool:
     """Whether :class:`TransformerDecoder` computes what ``decoder`` does: fairseq's own class, no unusual parts."""
     return (
         isinstance(decoder, TransformerDecoderBase)
@@ -33,7 +33,7 @@ def is_standard_transformer(decoder: torch.nn.Module) -> bool:
     )
 
 
-def _is_standard_layer(layer: torch.nn.Module) -> bool:
+def _is_standard_layer(layer: Any) -> bool:
     return (
         isinstance(layer, TransformerDecoderLayerBase)
         and type(layer).forward is TransformerDecoderLayerBase.forward
@@ -43,7 +43,7 @@ def _is_standard_layer(layer: torch.nn.Module) -> bool:
     )
 
 
-def _is_standard_attention(attention: torch.nn.Module) -> bool:
+def _is_standard_attention(attention: Any) -> bool:
     return (
         type(attention) is MultiheadAttention
         and attention.bias_k is None
@@ -60,7 +60,7 @@ class TransformerDecoder(IncrementalDecoder):
         encoder_out: the encoder's output, fairseq's dictionary with ``(S, B, C)`` states and a ``(B, S)`` mask.
     """
 
-    def __init__(self, decoder: torch.nn.Module, encoder_out: Any) -> None:
+    def __init__(self, decoder: Any, encoder_out: Any) -> None:
         self.decoder = decoder
         self.length = 0  # target tokens so far
         states = encoder_out["encoder_out"][0]  # (S, B, C)
@@ -150,7 +150,7 @@ class _KeyValueCache:
         """Store ``(P, C)`` keys and values at ``position``; all so far as two tensors ``(P*h, position + 1, d)``."""
         rows = key.size(0)
         result = []
-        for store, new in zip(self._store[layer], (key, value)):
+        for store, new in zip(self._store[layer], (key, value), strict=True):
             heads, width = store.size(1), store.size(3)
             store[:rows, :, position] = new.view(rows, heads, width)
             result.append(store[:rows].view(rows * heads, -1, width)[:, : position + 1])

@@ -166,7 +166,7 @@ class DecodingMixin:
             self._numbered += sum(map(len, batches))
 
     def _texts(self, generator: MBRSequenceGenerator) -> TextSide:
-        """Text as in fairseq's D- lines, from the tokenizer and BPE of the command, or else of the configuration (hub)."""
+        """Text as in fairseq's D- lines, by the command's tokenizer and BPE, or else the configuration's (hub)."""
         root = root_config(self.cfg)  # type: ignore[attr-defined]
         tokenizer, bpe = self._captured_tokenizer, self._captured_bpe
         if tokenizer is _NOT_CAPTURED:
@@ -190,7 +190,7 @@ class DecodingMixin:
 def root_config(cfg: Any) -> Optional[DictConfig]:
     """fairseq's whole configuration, of which the task's is a part; None where a task is built without one."""
     root = cfg._get_root() if isinstance(cfg, DictConfig) else None
-    return root if root is not None and "common_eval" in root else None
+    return root if isinstance(root, DictConfig) and "common_eval" in root else None
 
 
 def check_options(values: Dict[str, Any], args: Any) -> DecodingOptions:
