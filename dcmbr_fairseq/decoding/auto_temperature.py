@@ -58,7 +58,7 @@ def smoothing_of(facts: CheckpointFacts, vocabulary: int) -> float:
         return beta / (1 + beta) * (vocabulary - 1) / vocabulary
     if facts.label_smoothing is None:
         raise UserError(
-            f"{facts.path} does not say with what label smoothing it was trained (criterion {facts.criterion}): {remedy}"
+            f"{facts.path} does not say by what label smoothing it was trained (criterion {facts.criterion}): {remedy}"
         )
     return facts.label_smoothing
 
