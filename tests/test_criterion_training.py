@@ -18,7 +18,7 @@ def train(toy, save_dir, *arguments, check=True):
     """Three updates of at least 16 sentences of the toy, without dropout, so that runs can be compared."""
     model = [f"--{side}-{option}" for side in ("encoder", "decoder") for option in SIZE]
     return run_fairseq(
-        "train", toy.data_bin, "--task", "translation", "--arch", "transformer", *model, "--dropout", 0,
+        "train", toy.data_bin, "--task", "translation_dcmbr", "--arch", "transformer", *model, "--dropout", 0,
         "--optimizer", "adam", "--lr", 0.001, "--max-sentences", 8, "--max-update", 3, "--num-workers", 0,
         "--no-epoch-checkpoints", "--log-format", "json", "--log-interval", 1, "--save-dir", save_dir, *arguments,
         check=check,
@@ -42,7 +42,9 @@ def smoothed(toy, tmp_path_factory):
     """A checkpoint that label smoothing has trained, with the state of its optimizer."""
     folder = tmp_path_factory.mktemp("smoothed")
     smoothing = ("--criterion", "label_smoothed_cross_entropy", "--label-smoothing", 0.1)
-    train(toy, folder, *smoothing, "--finetune-from-model", toy.checkpoint, "--disable-validation")
+    done = train(toy, folder, *smoothing, "--finetune-from-model", toy.checkpoint)
+    (entropy,) = logged(done, "valid_token_entropy")  # the task reports it for a criterion that knows nothing of it
+    assert 0 < entropy < 6  # bits, of about 40 words
     return folder / "checkpoint_last.pt"
 
 
