@@ -17,6 +17,7 @@ COMMANDS: Dict[str, Tuple[str, str]] = {
     "correlation": ("dcmbr_fairseq.commands.correlation", "correlation of quality and entropy over models"),
     "plot": ("dcmbr_fairseq.commands.plot", "draw the paper's figures from tables of results"),
     "table": ("dcmbr_fairseq.commands.table", "make the paper's tables from results"),
+    "report": ("dcmbr_fairseq.commands.report", "an HTML page for looking into recorded decisions"),
     "average": ("dcmbr_fairseq.commands.average", "average the last checkpoints of a training run"),
     "flags": ("dcmbr_fairseq.commands.flags", "print a training config as flags of fairseq-train"),
     "corpus": ("dcmbr_fairseq.commands.corpus", "filter, normalise and check parallel text for training"),
