@@ -20,9 +20,10 @@ TEMP_HYP="${TEMP_HYP:-0.5}"
 TEMP_REF="${TEMP_REF:-0.5}"
 UTILITY="${UTILITY:-chrf}"
 UTILITY_ARGS="${UTILITY_ARGS:-{\}}"
-BEAM_FLAGS="${BEAM_FLAGS:---beam 5}"
 GENERATE_TOKENS="${GENERATE_TOKENS:-2048}"
 SEED="${SEED:-1}"
+METRICS="${METRICS:-bleu,chrf}"
+METRIC_ARGS="${METRIC_ARGS:-{\}}"
 
 SHARD_LINES=200000 # sacremoses holds its whole input in memory: larger files go through it in pieces of this many lines
 
@@ -101,16 +102,18 @@ find_text() {
     return 1
 }
 
-# read_text FILE...: the lines of plain or .gz text. Only \n ends a line in our files, but the tools that follow also
-# break lines at \r, vertical tabs, U+0085, U+2028 and the like: these become spaces, so that lines stay aligned.
+# one_line_each: a filter. Only \n ends a line in our files, but the tools that follow also break lines at \r, vertical
+# tabs, U+0085, U+2028 and the like: these become spaces, so that lines stay aligned.
+one_line_each() {
+    LC_ALL=C sed -e 's/\r$//' -e 's/[\r\v\f\x1c-\x1e]/ /g' -e 's/\xc2\x85/ /g' -e 's/\xe2\x80[\xa8\xa9]/ /g'
+}
+
+# read_text FILE: the lines of plain or .gz text.
 read_text() {
-    local file
-    for file in "$@"; do
-        case "$file" in
-            *.gz) gzip --decompress --stdout "$file" ;;
-            *) cat "$file" ;;
-        esac
-    done | LC_ALL=C sed -e 's/\r$//' -e 's/[\r\v\f\x1c-\x1e]/ /g' -e 's/\xc2\x85/ /g' -e 's/\xe2\x80[\xa8\xa9]/ /g'
+    case "$1" in
+        *.gz) gzip --decompress --stdout "$1" ;;
+        *) cat "$1" ;;
+    esac | one_line_each
 }
 
 count_lines() { wc -l <"$1" | tr -d ' '; }
@@ -164,13 +167,22 @@ learn_bpe() {
     cat "$@" | subword-nmt learn-bpe --symbols "$merges" --output "$output"
 }
 
-# for_all_texts FUNCTION IN_DIR OUT_DIR: call FUNCTION LANG INPUT OUTPUT for each file NAME.LANG of a folder.
+# for_all_texts FUNCTION IN_DIR OUT_DIR: FUNCTION LANG INPUT OUTPUT for the files NAME.LANG of a folder, which must be
+# aligned by NAME. All files of a language go through it as one: small ones would cost a start of the tool each.
 for_all_texts() {
-    local function="$1" input
-    mkdir -p "$3"
-    for input in "$2"/*; do
-        log "  $function $(basename "$input")"
-        "$function" "${input##*.}" "$input" "$3/$(basename "$input")"
+    local function="$1" input="$2" output="$3" lang file
+    mkdir -p "$output"
+    for lang in "$SRC" "$TGT"; do
+        cat "$input"/*."$lang" >"$output/all"
+        "$function" "$lang" "$output/all" "$output/done"
+        for file in "$input"/*."$lang"; do
+            head --lines="$(count_lines "$file")" >"$output/$(basename "$file")" # leaves the rest to the next head
+        done <"$output/done"
+    done
+    rm "$output/all" "$output/done"
+    for file in "$input"/*."$SRC"; do
+        file="$(basename "$file" ".$SRC")"
+        assert_aligned "$input/$file.$SRC" "$output/$file.$SRC" "$output/$file.$TGT"
     done
 }
 
@@ -190,7 +202,8 @@ binarise() {
 # list_configs: the names that scripts/train.sh takes.
 list_configs() { (cd "$ROOT/configs" && find wmt* multi30k -name '*.yaml' | sed 's/\.yaml$//' | sort | paste -sd ' '); }
 
-has_gpu() { python -c 'import sys, torch; sys.exit(not torch.cuda.is_available())'; }
+# has_gpu: whether torch can use one; asked only where a driver is installed, because importing torch takes seconds.
+has_gpu() { type nvidia-smi &>/dev/null && python -c 'import sys, torch; sys.exit(not torch.cuda.is_available())'; }
 
 # show_progress: of a training log, what tells how far it is.
 show_progress() { grep --line-buffered -E 'train_inner|valid on|Error|error|WARNING' | cut -c 1-240 >&2 || true; }
@@ -198,19 +211,31 @@ show_progress() { grep --line-buffered -E 'train_inner|valid on|Error|error|WARN
 # average_last N SAVE_DIR OUTPUT: average the last N checkpoints of a run.
 average_last() { dcmbr average "$2" --last "$1" --output "$3"; }
 
+# label SYSTEM: beam, mbr or dcmbr with the settings that its result depends on, such as dcmbr-chrf-n50-t0.5.
+label() {
+    local name="$1-${UTILITY//[^a-zA-Z0-9+._-]/.}-n$NUM"
+    case "$1" in
+        beam) name=beam ;;
+        mbr) ;;
+        dcmbr) [[ "$TEMP_HYP" == "$TEMP_REF" ]] && name+="-t$TEMP_HYP" || name+="-t$TEMP_HYP-$TEMP_REF" ;;
+        *) die "unknown system $1: give beam, mbr or dcmbr" ;;
+    esac
+    [[ "$SEED" == 1 || "$1" == beam ]] || name+="-seed$SEED"
+    echo "$name"
+}
+
 # generate DATA SRC TGT SUBSET CHECKPOINT SYSTEM OUT_DIR: decode a binarised set as beam, mbr or dcmbr. OUT_DIR receives
 # generate.log, hypotheses.txt (detokenised, one line for each source line), seconds, and pools.jsonl for (DC-)MBR.
-# NUM, TEMP_HYP, TEMP_REF, UTILITY, UTILITY_ARGS, BEAM_FLAGS and SEED are the settings.
+# The settings are those at the head of this file.
 generate() {
     local data="$1" source="$2" target="$3" subset="$4" checkpoint="$5" system="$6" out="$7" flags=() start
-    case "$system" in
-        beam) read -r -a flags <<<"$BEAM_FLAGS" ;;
-        mbr | dcmbr)
-            flags=(--num-hyp "$NUM" --utility "$UTILITY" --utility-args "$UTILITY_ARGS" --pools-out "$out/pools.jsonl")
-            [[ "$system" == mbr ]] || flags+=(--temp-hyp "$TEMP_HYP" --temp-ref "$TEMP_REF")
-            ;;
-        *) die "unknown system $system: give beam, mbr or dcmbr" ;;
-    esac
+    if [[ "$system" == beam ]]; then
+        read -r -a flags <<<"$BEAM_FLAGS"
+    else
+        flags=(--num-hyp "$NUM" --utility "$UTILITY" --utility-args "$UTILITY_ARGS" --pools-out "$out/pools.jsonl")
+        [[ "$system" == mbr ]] || flags+=(--temp-hyp "$TEMP_HYP" --temp-ref "$TEMP_REF")
+    fi
+    has_gpu || flags+=(--cpu)
     mkdir -p "$out"
     start="$(date +%s.%N)"
     fairseq-generate "$data" --user-dir "$USER_DIR" --task translation_dcmbr --decoding "$system" "${flags[@]}" \
@@ -221,29 +246,33 @@ generate() {
 }
 
 # extract LOG OUTPUT: the detokenised translations of fairseq-generate in the order of the source; the best of an n-best
-# list. A missing or repeated sentence is an error.
+# list. A missing sentence is an error.
 extract() {
     grep '^D-' "$1" | LC_ALL=C sed 's/^D-//' | LC_ALL=C sort --stable --unique --numeric-sort --key 1,1 >"$2.numbered" ||
         die "$1 holds no translations"
-    LC_ALL=C awk -F '\t' '$1 != NR - 1 { exit 1 }' "$2.numbered" || die "$1 lacks sentence(s): see its end"
+    LC_ALL=C awk -F '\t' '$1 != NR - 1 { print NR - 1; exit 1 }' "$2.numbered" || die "$1 lacks the sentence just named"
     LC_ALL=C cut -f 3- "$2.numbered" >"$2"
     rm "$2.numbered"
 }
 
-# score REFERENCES OUT_STEM FOLDER...: one table of BLEU and chrF for systems decoded by generate, printed and written to
-# OUT_STEM.tsv and OUT_STEM.json; the folders' names are the systems' names. METRICS and METRIC_ARGS choose others.
+# score REFERENCES OUT_STEM BASE FOLDER...: one table of BLEU and chrF for what generate left in BASE/FOLDER, printed and
+# written to OUT_STEM.text and .json. METRICS, METRIC_ARGS and SCORE_FLAGS (of dcmbr evaluate) choose others.
 score() {
-    local references="$1" stem="$2" folder form names="" seconds="" files=()
-    shift 2
+    local references="$1" stem="$2" base="$3" folder form names="" seconds="" files=() flags=()
+    shift 3
+    read -r -a flags <<<"${SCORE_FLAGS:-}"
     for folder in "$@"; do
-        assert_aligned "$references" "$folder/hypotheses.txt"
-        files+=("$folder/hypotheses.txt")
-        names+="${names:+,}$(basename "$folder")"
-        seconds+="${seconds:+,}$(cat "$folder/seconds")"
+        assert_aligned "$references" "$base/$folder/hypotheses.txt"
+        files+=("$base/$folder/hypotheses.txt")
+        names+="${names:+,}$folder"
+        seconds+="${seconds:+,}$(cat "$base/$folder/seconds")"
     done
-    for form in tsv json text; do
-        dcmbr evaluate "${files[@]}" --references "$references" --names "$names" --seconds "$seconds" \
-            --metrics "${METRICS:-bleu,chrf}" --metric-args "${METRIC_ARGS:-{\}}" --format "$form" --output "$stem.$form"
+    for form in json text; do
+        dcmbr evaluate "${files[@]}" --references "$references" --names "$names" --seconds "$seconds" "${flags[@]}" \
+            --metrics "$METRICS" --metric-args "$METRIC_ARGS" --format "$form" --output "$stem.$form"
     done
     cat "$stem.text"
 }
+
+# decoded BASE: the folders below BASE that generate has finished, one a line, relative to BASE.
+decoded() { (cd "$1" 2>/dev/null && find . -name seconds -not -path '*.partial*' -printf '%P\n' | sed 's,/seconds$,,' | sort); }

@@ -4,7 +4,7 @@
 #   scripts/multi30k/decode.sh SRC TGT LS [TEST...]          for example: en de 0.1 test_2016_flickr
 #
 # Without TEST all test sets are decoded. Environment: SYSTEMS (beam mbr dcmbr), NUM (50 samples), TEMP_HYP and TEMP_REF
-# (0.5), UTILITY (chrf), UTILITY_ARGS ({}), BEAM_FLAGS ("--beam 5"), SEED (1), WORK (work/multi30k).
+# (0.5), UTILITY (chrf), UTILITY_ARGS ({}), BEAM_FLAGS ("--beam 5"), SEED (1), RUN (lsLS), WORK (work/multi30k).
 
 # shellcheck source=scripts/lib.sh
 source "$(dirname "$0")/../lib.sh"
@@ -12,7 +12,7 @@ source "$(dirname "$0")/../lib.sh"
 source "$(dirname "$0")/settings.sh"
 [[ $# -ge 3 ]] || usage "$0"
 set_pair "$1" "$2"
-RUN="ls$3"
+RUN="${RUN:-ls$3}"
 setup_venv
 
 [[ $# == 3 ]] || TESTS_WANTED=("${@:4}")
@@ -20,7 +20,7 @@ for test in "${TESTS_WANTED[@]:-${TESTS[@]}}"; do
     subset="$(subset_of "$test")"
     [[ -n "$subset" ]] || die "there is no test set $test for $SRC-$TGT: give one of ${TESTS[*]}"
     for system in $SYSTEMS; do
-        step "$test, $system" "$DIR/decode/$RUN/$test/$system" \
+        step "$test, $system" "$DIR/decode/$RUN/$test/$(label "$system")" \
             generate "$DIR/bin" "$SRC" "$TGT" "$subset" "$DIR/checkpoints/$RUN/averaged.pt" "$system" {}
     done
 done

@@ -3,8 +3,8 @@
 #
 #   scripts/multi30k/evaluate.sh SRC TGT LS                  for example: en de 0.1
 #
-# The tables are printed, and written to WORK/SRC-TGT/results/lsLS/TEST.{text,tsv,json}.
-# Environment: SYSTEMS (beam mbr dcmbr), METRICS (bleu,chrf), WORK (work/multi30k).
+# The tables are printed, and written to WORK/SRC-TGT/results/RUN/TEST.{text,json}.
+# Environment: METRICS (bleu,chrf), RUN (lsLS), WORK (work/multi30k).
 
 # shellcheck source=scripts/lib.sh
 source "$(dirname "$0")/../lib.sh"
@@ -12,16 +12,13 @@ source "$(dirname "$0")/../lib.sh"
 source "$(dirname "$0")/settings.sh"
 [[ $# == 3 ]] || usage "$0"
 set_pair "$1" "$2"
-RUN="ls$3"
+RUN="${RUN:-ls$3}"
 setup_venv
 
+[[ -d "$DIR/decode/$RUN" ]] || die "nothing decoded yet in $DIR/decode/$RUN: run scripts/multi30k/decode.sh $* first"
 for test in "${TESTS[@]}"; do
-    folders=()
-    for system in $SYSTEMS; do
-        [[ ! -d "$DIR/decode/$RUN/$test/$system" ]] || folders+=("$DIR/decode/$RUN/$test/$system")
-    done
+    mapfile -t folders < <(decoded "$DIR/decode/$RUN/$test")
     [[ ${#folders[@]} -gt 0 ]] || continue
-    printf '\n%s %s-%s, label smoothing %s\n' "$test" "$SRC" "$TGT" "$3"
-    score "$DIR/raw/$test.$TGT" "$DIR/results/$RUN/$test" "${folders[@]}"
+    printf '\n%s %s-%s, %s\n' "$test" "$SRC" "$TGT" "$RUN"
+    score "$DIR/raw/$test.$TGT" "$DIR/results/$RUN/$test" "$DIR/decode/$RUN/$test" "${folders[@]}"
 done
-[[ -d "$DIR/results/$RUN" ]] || die "nothing decoded yet in $DIR/decode/$RUN: run scripts/multi30k/decode.sh $* first"

@@ -5,6 +5,7 @@
 WORK="${WORK:-$ROOT/work/multi30k}"
 MERGES="${MERGES:-4000}"
 SYSTEMS="${SYSTEMS:-beam mbr dcmbr}"
+BEAM_FLAGS="${BEAM_FLAGS:---beam 5}"
 
 # set_pair SRC TGT: the folder and the test sets of a language pair. Czech has no references for 2017.
 set_pair() {
