@@ -7,16 +7,8 @@ import numpy as np
 from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.utilities.arguments import check_choice, check_flag, check_number, check_order
 from dcmbr_fairseq.utilities.base import Comparison, Utility
-from dcmbr_fairseq.utilities.overlap import (
-    Arrangement,
-    Matches,
-    WordIds,
-    arrange,
-    grouped,
-    ngram_matches,
-    scores_by_sentence,
-    word_units,
-)
+from dcmbr_fairseq.utilities.overlap import Arrangement, Matches, arrange, grouped, ngram_matches, scores_by_sentence
+from dcmbr_fairseq.utilities.words import WordTokens
 
 #: Precisions are multiplied before their logarithm is taken, but not so many that the product could vanish.
 ORDERS_A_LOGARITHM = 4
@@ -64,8 +56,8 @@ class BleuUtility(Utility):
             max_ngram_order=max_ngram_order,
         )
         self._tokenize: Callable[[str], str] = self._metric.tokenizer
-        self._words = WordIds(lambda word: self._tokenize(word).split())
-        self._tokens = WordIds(lambda token: [token])
+        self._words = WordTokens(lambda word: self._tokenize(word).split())
+        self._tokens = WordTokens(lambda token: [token])
         self._by_word = tokenize == "13a"  # its rules see nothing beyond white space
 
     def pairwise(
@@ -102,8 +94,8 @@ class BleuUtility(Utility):
         """Token ids of all texts, one after the other, and the number of tokens of each text."""
         lines = [(text.lower() if self.lowercase else text).rstrip() for text in texts]
         if self._by_word and not any("\n" in line for line in lines):
-            return word_units(lines, self._words)
-        return word_units([self._tokenize(line) for line in lines], self._tokens)
+            return self._words.units(lines)
+        return self._tokens.units([self._tokenize(line) for line in lines])
 
     def _mean_precision(self, counts: Matches) -> np.ndarray:
         """``(P,)`` geometric mean of the smoothed precisions, in percent."""

@@ -7,16 +7,8 @@ import numpy as np
 from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.utilities.arguments import check_flag, check_number, check_order
 from dcmbr_fairseq.utilities.base import Comparison, Utility
-from dcmbr_fairseq.utilities.overlap import (
-    Arrangement,
-    Matches,
-    WordIds,
-    arrange,
-    grouped,
-    ngram_matches,
-    scores_by_sentence,
-    word_units,
-)
+from dcmbr_fairseq.utilities.overlap import Arrangement, Matches, arrange, grouped, ngram_matches, scores_by_sentence
+from dcmbr_fairseq.utilities.words import WordTokens
 
 PUNCTUATION = frozenset("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~")
 EPSILON = 1e-16  # sacrebleu's, for eps_smoothing
@@ -57,7 +49,7 @@ class ChrfUtility(Utility):
         self.lowercase = check_flag("lowercase", lowercase)
         self.whitespace = check_flag("whitespace", whitespace)
         self.eps_smoothing = check_flag("eps_smoothing", eps_smoothing)
-        self._word_ids = WordIds(split_punctuation)
+        self._words = WordTokens(split_punctuation)
 
     def pairwise(
         self, hypotheses: Sequence[str], references: Sequence[str], source: Optional[str] = None
@@ -93,7 +85,7 @@ class ChrfUtility(Utility):
         if self.char_order:
             counts.append(ngram_matches(*characters(texts, self.whitespace), arrangements, self.char_order))
         if self.word_order:
-            counts.append(ngram_matches(*word_units(texts, self._word_ids), arrangements, self.word_order))
+            counts.append(ngram_matches(*self._words.units(texts), arrangements, self.word_order))
         return (mean_of_f_scores if self.eps_smoothing else f_score_of_means)(counts, self.beta)
 
 
@@ -145,7 +137,7 @@ def f_score_of_means(counts: Sequence[Matches], beta: float) -> np.ndarray:
 def mean_of_f_scores(counts: Sequence[Matches], beta: float) -> np.ndarray:
     """``(P,)`` mean of the F-scores of all orders; undefined ones are a small number (sacrebleu's eps_smoothing)."""
     factor = beta**2
-    total = 0.0
+    total = np.zeros(len(counts[0].hyp_lengths))
     for matches, hyp_lengths, ref_lengths in counts:
         for n, matches_of_order in enumerate(matches):
             both = np.minimum(hyp_lengths, ref_lengths) > n
@@ -154,5 +146,5 @@ def mean_of_f_scores(counts: Sequence[Matches], beta: float) -> np.ndarray:
             denominator = factor * precision + recall
             defined = denominator > 0
             f_score = (1 + factor) * precision * recall / np.where(defined, denominator, 1)
-            total = total + np.where(defined, f_score, EPSILON)
+            total += np.where(defined, f_score, EPSILON)
     return 100 * total / sum(len(c.matches) for c in counts)

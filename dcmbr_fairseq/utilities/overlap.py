@@ -1,19 +1,17 @@
-"""The kernel under BLEU and chrF: clipped n-gram matches of all pairs of texts, for many sentences at once. Numpy alone.
+"""The kernel under BLEU and chrF: clipped n-gram matches of all pairs of texts, for many sentences at once.
 
 The clipped match of a pair is ``sum over n-grams of min(count in h, count in r)``. With one row of counts for each
 n-gram it is ``sum over k of [counts >= k].T @ [counts >= k]``: one matrix product, exact in float32 below 2**24.
-What precedes the product is kept small in three ways. One sort serves all orders: the windows of ``max_order`` units
-that start at each position are sorted, and the occurrences of every shorter n-gram then stand side by side. An n-gram
-is dropped, with all longer ones that start with it, as soon as no pair of texts shares it. And all sentences of a
-batch share every step but the product itself.
+What precedes the product is kept cheap in three ways. One sort serves all orders: the windows of N units that start
+at each position are sorted, and the occurrences of every shorter n-gram then stand side by side. N-grams that no pair
+of texts shares get no row. And all sentences of a batch share every step but the product itself. Numpy alone.
 
 Axes: B sentences, T texts of all sentences, P pairs of all sentences, N orders, V n-grams, W distinct windows,
 O occurrences of windows.
 """
 
 import threading
-from itertools import chain
-from typing import Callable, Dict, Iterator, List, NamedTuple, Sequence, Tuple
+from typing import Iterator, List, NamedTuple, Sequence, Tuple
 
 import numpy as np
 
@@ -103,21 +101,23 @@ class _Group:
 
 
 class _Windows(NamedTuple):
-    """Distinct windows of N units, sorted by sentence and then by their units, and the texts in which they occur."""
+    """Windows of N units in sorted order, sentence after sentence; a text that ends sooner is continued with zeros.
 
-    start: np.ndarray  # (W,) where an occurrence of the window starts in the padded units
-    first: np.ndarray  # (W,) first text in which it occurs
-    last: np.ndarray  # (W,) last text
-    sizes: np.ndarray  # (W,) number of occurrences
-    local: np.ndarray  # (O,) the text of each occurrence, numbered within its sentence, window after window
+    Attributes:
+        first: ``(W,)`` the first occurrence of each distinct window.
+        start: ``(W,)`` where that occurrence starts in the padded units.
+        local: ``(O,)`` the text of each occurrence, as a number within its sentence.
+        sentence: ``(O,)`` its sentence.
+        hyps: ``(O + 1,)`` how many of the preceding occurrences are in hypotheses.
+        refs: ``(O + 1,)`` how many are in references.
+    """
 
-
-class _Ngrams(NamedTuple):
-    """N-grams that some pair of different texts shares, order after order, in the order of the windows."""
-
-    sentence: np.ndarray  # (V,)
-    bounds: List[int]  # (N + 1,) where the n-grams of each order start
-    of_window: np.ndarray  # (N, W) with which n-gram of an order a window starts, counted from the order's first, or -1
+    first: np.ndarray
+    start: np.ndarray
+    local: np.ndarray
+    sentence: np.ndarray
+    hyps: np.ndarray
+    refs: np.ndarray
 
 
 class _Scratch(threading.local):
@@ -160,13 +160,31 @@ def ngram_matches(
     group = _Group(arrangements)
     matches = np.zeros((max_order, group.pair_starts[-1]), dtype=np.float32)
     if len(units):
-        padded, starts = _pad(units, lengths, group, max_order)
-        windows = _sort_windows(padded, starts, lengths, group, max_order)
-        ngrams = _shared_ngrams(windows, padded, group, max_order)
-        for n in range(max_order):
-            _add_matches(windows, ngrams, n, group, matches[n])
+        _add_all_matches(units, lengths, group, matches)
     _match_texts_with_themselves(matches, lengths, group)
     return Matches(matches, *group.by_pair(lengths.astype(np.float64)))
+
+
+def _add_all_matches(units: np.ndarray, lengths: np.ndarray, group: _Group, matches: np.ndarray) -> None:
+    """Add the matches between different texts to ``matches`` (N, P), which is zero."""
+    padded, starts = _pad(units, lengths, group, len(matches))
+    windows = _sort_windows(padded, starts, lengths, group, len(matches))
+    new = _differs(windows.sentence.take(windows.first))  # (W,) whether it starts with another n-gram than the last one
+    for n, matches_of_order in enumerate(matches):
+        unit = padded.take(windows.start + n)
+        new |= _differs(unit)
+        begin = np.flatnonzero(new)
+        first = windows.first.take(begin)
+        sizes = _sizes(first, len(windows.local))
+        shared = _shared(windows, first, sizes) & (unit.take(begin) > 0)
+        _add_matches(windows, first, sizes, np.flatnonzero(shared), group, matches_of_order)
+
+
+def _shared(windows: _Windows, first: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    """Which n-grams, given the first and the number of their occurrences, some pair of texts may share."""
+    hyps = _sizes(windows.hyps.take(first), windows.hyps[-1])
+    refs = _sizes(windows.refs.take(first), windows.refs[-1])
+    return (hyps > 0) & (refs > 0) & (sizes > 1)  # one occurrence in a text on both sides is no match of a pair
 
 
 def _pad(units: np.ndarray, lengths: np.ndarray, group: _Group, max_order: int) -> Tuple[np.ndarray, np.ndarray]:
@@ -201,13 +219,13 @@ def _number(keys: np.ndarray, space: int) -> Tuple[np.ndarray, np.ndarray]:
 def _sort_windows(
     padded: np.ndarray, starts: np.ndarray, lengths: np.ndarray, group: _Group, max_order: int
 ) -> _Windows:
-    """Sort the windows that start at ``starts``; equal ones stay in the order of the texts."""
-    order, keys = _sorted_order(*_window_keys(padded, starts, np.repeat(group.sentence, lengths), max_order))
-    first = np.flatnonzero(np.append(True, keys[1:] != keys[:-1]))
-    sizes = _sizes(first, len(keys))
+    """Sort the windows that start at ``starts``."""
+    sentence = np.repeat(group.sentence, lengths)
+    order, keys = _sorted_order(*_window_keys(padded, starts, sentence, max_order))
+    first = np.flatnonzero(_differs(keys))
     text = np.repeat(np.arange(len(lengths)), lengths).take(order)
-    start = starts.take(order.take(first))
-    return _Windows(start, text.take(first), text.take(first + sizes - 1), sizes, group.local.take(text))
+    sides = (_running_total(side.astype(np.intp).take(text)) for side in (group.is_hyp, group.is_ref))
+    return _Windows(first, starts.take(order.take(first)), group.local.take(text), sentence, *sides)
 
 
 def _window_keys(
@@ -228,53 +246,39 @@ def _window_keys(
 
 
 def _sorted_order(keys: np.ndarray, used: int) -> Tuple[np.ndarray, np.ndarray]:
-    """The stable order that sorts keys of ``used`` bits, and the sorted keys."""
+    """An order that sorts keys of ``used`` bits, and the sorted keys."""
     bits = len(keys).bit_length()
     if used + bits > KEY_BITS:
-        order = np.argsort(keys, kind="stable")
+        order = np.argsort(keys)
         return order, keys.take(order)
     both = np.sort((keys << bits) | np.arange(len(keys)))  # several times faster than argsort
     return both & ((1 << bits) - 1), both >> bits
 
 
-def _shared_ngrams(windows: _Windows, padded: np.ndarray, group: _Group, max_order: int) -> _Ngrams:
-    """The n-grams with which the windows start, as far as some pair of different texts shares them."""
-    width = len(windows.start)
-    unit = padded.take(windows.start + np.arange(max_order)[:, None])  # (N, W)
-    new = np.empty((max_order, width), dtype=bool)  # whether the n-gram differs from that of the preceding window
-    new[:, 0] = True
-    np.not_equal(unit[:, 1:], unit[:, :-1], out=new[:, 1:])
-    sentence = group.sentence.take(windows.first)
-    new[0, 1:] |= sentence[1:] != sentence[:-1]
-    np.logical_or.accumulate(new, axis=0, out=new)
-    begin = np.flatnonzero(new)  # all orders, one after the other
-    first = np.minimum.reduceat(np.tile(windows.first, max_order), begin)
-    last = np.maximum.reduceat(np.tile(windows.last, max_order), begin)
-    shared = group.is_hyp.take(first) & group.is_ref.take(last) & (first != last) & (unit.take(begin) > 0)
-    kept = np.flatnonzero(shared)
-    bounds = np.searchsorted(begin.take(kept), np.arange(max_order + 1) * width)
-    number = np.full(len(begin), -1)
-    number[kept] = np.arange(len(kept)) - np.repeat(bounds[:-1], np.diff(bounds))
-    of_window = np.repeat(number, _sizes(begin, new.size)).reshape(max_order, width)
-    return _Ngrams(group.sentence.take(first.take(kept)), bounds.tolist(), of_window)
+def _add_matches(
+    windows: _Windows, first: np.ndarray, sizes: np.ndarray, kept: np.ndarray, group: _Group, matches: np.ndarray
+) -> None:
+    """Add the matches of one order to ``matches`` (P,), some n-grams at a time if there are very many.
 
-
-def _add_matches(windows: _Windows, ngrams: _Ngrams, n: int, group: _Group, matches: np.ndarray) -> None:
-    """Add the matches of order ``n`` (from 0) to ``matches`` (P,), some n-grams at a time if there are very many."""
+    Args:
+        windows: the occurrences.
+        first: the first occurrence of each n-gram; others follow it.
+        sizes: the number of its occurrences.
+        kept: which n-grams to count.
+        group: the sentences.
+        matches: where to add.
+    """
     most = int(group.sizes.max())
-    step = max(1, CELL_LIMIT // most - 1)
-    first, end = ngrams.bounds[n], ngrams.bounds[n + 1]
-    for low in range(0, end - first, step):
-        height = min(step, end - first - low)
-        row = ngrams.of_window[n] - low
-        if height < end - first:
-            row[row >= height] = -1
-        row[row < 0] = height  # what is not looked at now is counted in a row of its own
-        counts = _scratch.zeros(height + 1, most)  # (V, T of the largest sentence)
-        cell = np.repeat(row * most, windows.sizes)
+    step = max(1, CELL_LIMIT // most)
+    for low in range(0, len(kept), step):
+        chosen = kept[low : low + step]
+        counts = _scratch.zeros(len(chosen) + 1, most)  # (V, T of the largest sentence), and a row for what is not kept
+        row = np.full(len(first), len(chosen) * most)
+        row[chosen] = np.arange(0, len(chosen) * most, most)
+        cell = np.repeat(row, sizes)
         cell += windows.local
         np.add.at(counts.reshape(-1), cell, np.float32(1))
-        _multiply(counts[:height], ngrams.sentence[first + low : first + low + height], group, matches)
+        _multiply(counts[:-1], windows.sentence.take(first.take(chosen)), group, matches)
 
 
 def _multiply(counts: np.ndarray, sentence: np.ndarray, group: _Group, matches: np.ndarray) -> None:
@@ -291,20 +295,21 @@ def _multiply(counts: np.ndarray, sentence: np.ndarray, group: _Group, matches: 
 
 
 def _unary(counts: np.ndarray) -> Tuple[np.ndarray, np.ndarray]:
-    """``[counts >= k]`` for k from 1 to the largest count of each row: rows of 0 and 1, and ``(V + 1,)`` their firsts."""
+    """``[counts >= k]`` for k from 1 to a row's largest count: rows of 0 and 1, and ``(V + 1,)`` where each starts."""
     large = np.flatnonzero(counts > 1)
     if not len(large):
         return counts, np.arange(len(counts) + 1)
     row = large // counts.shape[1]
-    begin = np.flatnonzero(np.append(True, row[1:] != row[:-1]))
+    begin = np.flatnonzero(_differs(row))
     levels = np.ones(len(counts), dtype=np.intp)
     levels[row.take(begin)] = np.maximum.reduceat(counts.take(large), begin)
     firsts = _running_total(levels)
     source = np.repeat(np.arange(len(counts)), levels)
     indicators = counts.take(source, axis=0)
     several = np.flatnonzero(levels.take(source) > 1)
-    below = (several - firsts.take(source.take(several))).astype(np.float32)  # k - 1
-    indicators[several] = np.clip(indicators.take(several, axis=0) - below[:, None], 0, 1)
+    source = source.take(several)
+    k = (several - firsts.take(source) + 1).astype(np.float32)
+    indicators[several] = counts.take(source, axis=0) >= k[:, None]
     return indicators, firsts
 
 
@@ -317,6 +322,14 @@ def _match_texts_with_themselves(matches: np.ndarray, lengths: np.ndarray, group
     column = row - np.array(group.ref_offsets, dtype=np.intp).take(sentence)
     pairs = group.pair_starts.take(sentence) + row * references + column
     matches[:, pairs] = np.maximum(lengths.take(both) - np.arange(len(matches))[:, None], 0)
+
+
+def _differs(values: np.ndarray) -> np.ndarray:
+    """Whether each value differs from its predecessor; the first does."""
+    differs = np.empty(len(values), dtype=bool)
+    differs[:1] = True
+    np.not_equal(values[1:], values[:-1], out=differs[1:])
+    return differs
 
 
 def _sizes(begin: np.ndarray, end: int) -> np.ndarray:
@@ -335,7 +348,7 @@ def _running_total(sizes: np.ndarray) -> np.ndarray:
 
 
 def scores_by_sentence(scores: np.ndarray, arrangements: Sequence[Arrangement]) -> List[np.ndarray]:
-    """Cut the scores ``(P,)`` of a group into one ``(H, R)`` matrix for each sentence, in the caller's order of texts."""
+    """Cut the scores ``(P,)`` of a group into ``(H, R)``, one for each sentence, in the caller's order of texts."""
     matrices, start = [], 0
     for a in arrangements:
         h, r = a.shape
@@ -355,35 +368,3 @@ def grouped(arrangements: Sequence[Arrangement], sizes: Sequence[int]) -> Iterat
         units += size
     if start < len(sizes):
         yield slice(start, len(sizes))
-
-
-class WordIds(Dict[str, Tuple[int, ...]]):
-    """The ids of a word's tokens, for tokenizers that see one word at a time. Words that were seen are remembered."""
-
-    #: Forget all words when there are this many.
-    LIMIT = 1 << 17
-
-    def __init__(self, tokenize: Callable[[str], Sequence[str]]):
-        super().__init__()
-        self._tokenize = tokenize
-        self._tokens: Dict[str, int] = {}
-
-    def __missing__(self, word: str) -> Tuple[int, ...]:
-        tokens = self._tokens
-        ids = tuple([tokens.setdefault(token, len(tokens)) for token in self._tokenize(word)])
-        self[word] = ids
-        return ids
-
-    def limit(self) -> None:
-        """Forget all words if there are too many; ids given out before and after must not be mixed."""
-        if len(self) > self.LIMIT:
-            self.clear()
-            self._tokens.clear()
-
-
-def word_units(texts: Sequence[str], word_ids: WordIds) -> Tuple[np.ndarray, np.ndarray]:
-    """The ids of the tokens of all texts, one after the other, and the number of tokens of each text."""
-    word_ids.limit()
-    ids = [list(chain.from_iterable(map(word_ids.__getitem__, text.split()))) for text in texts]
-    lengths = np.fromiter(map(len, ids), dtype=np.intp, count=len(ids))
-    return np.fromiter(chain.from_iterable(ids), dtype=np.intp, count=int(lengths.sum())), lengths
