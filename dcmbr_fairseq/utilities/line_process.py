@@ -1,0 +1,189 @@
+"""A child process that answers text lines, such as METEOR's and BEER's Java programs; it knows neither of them."""
+
+import collections
+import contextlib
+import logging
+import os
+import queue
+import signal
+import subprocess
+import threading
+import weakref
+from pathlib import Path
+from typing import IO, Callable, Deque, List, Optional, Sequence
+
+from dcmbr_fairseq.errors import UserError
+from dcmbr_fairseq.utilities.arguments import check_number
+
+logger = logging.getLogger(__name__)
+
+STDERR_LINES = 5  # of the child's last words, how many are quoted
+LAST_WORDS_S = 5  # how long a child may take to end after its input was closed
+
+
+class ChildFailed(Exception):
+    """The child process ended, or did not answer in time. The message is the rest of a sentence about it."""
+
+
+class LineProcess:
+    """Sends lines to a child process while its answers are read, so that neither side ever waits for a round trip.
+
+    A child that dies or falls silent is started again, once a request; a request that it fails twice is an error.
+
+    Args:
+        name: what the child is called in messages.
+        command: program and arguments. No shell is involved: paths may hold spaces and quotes.
+        timeout: seconds without an answer after which the child counts as hung; its start is included.
+        folder: working folder of the child.
+
+    Raises:
+        UserError: the time-out is 0.
+    """
+
+    def __init__(self, name: str, command: Sequence[str], timeout: float, folder: Optional[Path] = None) -> None:
+        self.name = name
+        self.command = list(command)
+        self.timeout = check_number("timeout", timeout)
+        if not timeout:
+            raise UserError("--utility-args: timeout must be above 0 seconds, got 0")
+        self.folder = folder
+        self.starts = 0
+        self._child: Optional["_Child"] = None
+
+    def start(self) -> None:
+        """Start the child unless it runs; what it has to load is then loaded while others work.
+
+        Raises:
+            UserError: the program cannot be started.
+        """
+        if self._child is None:
+            try:
+                self._child = _Child(self.command, self.folder)
+            except OSError as error:
+                raise UserError(f"{self.name} cannot be started: {error} ({' '.join(self.command)})") from error
+            self.starts += 1
+
+    def ask(self, lines: Sequence[str], replies: int) -> List[str]:
+        """Send ``lines`` and return the next ``replies`` lines of the child's answer.
+
+        Raises:
+            UserError: the child failed twice at this request; the sentence quotes the end of its stderr.
+        """
+        try:
+            return self._exchange(lines, replies)
+        except ChildFailed as failure:
+            logger.warning("%s %s; starting it again", self.name, failure)
+        try:
+            return self._exchange(lines, replies)
+        except ChildFailed as failure:
+            raise UserError(f"{self.name} {failure}, twice: check that `{' '.join(self.command)}` works") from failure
+
+    def close(self) -> None:
+        """End the child; the next request would start another."""
+        if self._child is not None:
+            self._child.end()
+            self._child = None
+
+    def _exchange(self, lines: Sequence[str], replies: int) -> List[str]:
+        self.start()
+        assert self._child is not None
+        try:
+            return self._child.exchange(lines, replies, self.timeout)
+        except BaseException:
+            self.close()  # answers that were not fetched must not be taken for those of the next request
+            raise
+
+
+class _Child:
+    """One running process with a thread that reads its answers and one that keeps the end of its stderr."""
+
+    def __init__(self, command: Sequence[str], folder: Optional[Path]) -> None:
+        self.process = subprocess.Popen(
+            command,
+            cwd=folder,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,  # a group of its own: a script's child ends with the script
+        )
+        assert self.process.stdin and self.process.stdout and self.process.stderr
+        self.stdin: IO[bytes] = self.process.stdin
+        self.answers: "queue.SimpleQueue[Optional[str]]" = queue.SimpleQueue()
+        self.last_words: Deque[str] = collections.deque(maxlen=STDERR_LINES)
+        _in_background(_read_answers, self.process.stdout, self.answers)
+        self.stderr_reader = _in_background(_keep_last_lines, self.process.stderr, self.last_words)
+        self.end = weakref.finalize(self, _end_process, self.process)  # also when the interpreter exits
+
+    def exchange(self, lines: Sequence[str], replies: int, timeout: float) -> List[str]:
+        """See :meth:`LineProcess.ask`.
+
+        Raises:
+            ChildFailed: it ended, or was silent for ``timeout`` seconds.
+        """
+        _in_background(_write_lines, self.stdin, lines)
+        answers: List[str] = []
+        while len(answers) < replies:
+            try:
+                answer = self.answers.get(timeout=timeout)
+            except queue.Empty:
+                raise ChildFailed(f"did not answer within {timeout:g} seconds{self._quote()}") from None
+            if answer is None:
+                raise ChildFailed(f"ended with exit status {self.process.wait()}{self._quote(ended=True)}")
+            answers.append(answer)
+        return answers
+
+    def _quote(self, ended: bool = False) -> str:
+        if ended:
+            self.stderr_reader.join(LAST_WORDS_S)
+        text = " / ".join(self.last_words)
+        return f" (stderr: {text})" if text else ""
+
+
+def field(text: str) -> str:
+    """``text`` as a field of a line of fields separated by ``|||``: line breaks become spaces, separators come apart.
+
+    Texts without line breaks and without three bars in a row are returned unchanged.
+    """
+    text = text.replace("\r", " ").replace("\n", " ")
+    while "|||" in text:
+        text = text.replace("|||", "| | |")
+    return text
+
+
+def _in_background(target: Callable[..., None], *arguments: object) -> threading.Thread:
+    thread = threading.Thread(target=target, args=arguments, daemon=True)
+    thread.start()
+    return thread
+
+
+def _read_answers(stdout: IO[bytes], answers: "queue.SimpleQueue[Optional[str]]") -> None:
+    """Queue the child's lines; None says that there will be no more."""
+    with contextlib.suppress(ValueError):  # the pipe was closed under us: the child was ended
+        for line in stdout:
+            answers.put(line.decode("utf-8", "replace").rstrip("\r\n"))
+    answers.put(None)
+
+
+def _keep_last_lines(stderr: IO[bytes], last: Deque[str]) -> None:
+    with contextlib.suppress(ValueError):
+        for line in stderr:
+            text = line.decode("utf-8", "replace").strip()
+            if text and not text.startswith("at "):  # Java's stack frames say nothing to a user
+                last.append(text)
+
+
+def _write_lines(stdin: IO[bytes], lines: Sequence[str]) -> None:
+    with contextlib.suppress(BrokenPipeError, ValueError):  # the child is gone, which the reader has noticed
+        for line in lines:
+            stdin.write(line.encode("utf-8", "replace") + b"\n")  # lone surrogates become question marks
+        stdin.flush()
+
+
+def _end_process(process: "subprocess.Popen[bytes]") -> None:
+    """Kill the process and its children: all they do is answer, and a hung one would not end by itself."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    assert process.stdin is not None
+    with contextlib.suppress(BrokenPipeError, ValueError):
+        process.stdin.close()  # after the kill: a writer that waits for a hung child would hold the lock for ever
