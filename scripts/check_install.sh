@@ -52,9 +52,9 @@ train_toy() { # 23 sentences, so that the last batch is not a full one
         echo "this is number $i" >>toy.en
         echo "das ist Nummer $i" >>toy.de
     done
-    fairseq-preprocess -s en -t de --trainpref toy --validpref toy --testpref toy --destdir data-bin >preprocess.log
+    fairseq-preprocess -s en -t de --trainpref toy --validpref toy --testpref toy --destdir data-bin &>preprocess.log
     fairseq-train data-bin --user-dir "$1" --arch transformer_iwslt_de_en --criterion label_smoothed_cross_entropy \
-        --optimizer adam --lr 0.001 --max-tokens 200 --max-update 6 --save-dir models --cpu >train.log 2>&1
+        --optimizer adam --lr 0.001 --max-tokens 200 --max-update 6 --save-dir models --cpu &>train.log
 }
 
 decode() { # OUTPUT COMMAND...
