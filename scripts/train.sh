@@ -21,7 +21,7 @@ fi
 [[ $# -ge 3 ]] || usage "$0"
 
 CONFIG="$1"
-DATA="$(realpath "$2")"
+DATA="$(realpath --canonicalize-missing "$2")"
 SAVE_DIR="$(realpath --canonicalize-missing "$3")"
 shift 3
 setup_venv

@@ -177,7 +177,7 @@ def test_flags_say_what_the_config_says(name: str, tmp_path: Path, monkeypatch: 
 
 
 def test_batches_are_the_papers() -> None:
-    """32k tokens for En-De and De-En, 16k for En-Ro: tokens x GPUs x update_freq, with the GPUs of the config's head."""
+    """32k tokens for En-De and De-En, 16k for En-Ro: tokens x GPUs x update_freq, as in the config's head."""
     for config, gpus, total in (("wmt20/en-de", 8, 32768), ("wmt20/de-en", 8, 32768), ("wmt16/en-ro", 4, 16384)):
         with pytest.MonkeyPatch.context() as patch:
             patch.chdir(REPOSITORY)

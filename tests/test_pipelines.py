@@ -1,0 +1,319 @@
+"""scripts/: whole pipelines on small files laid out like the official ones, and what their steps promise."""
+
+import gzip
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Dict, List
+
+import pytest
+from fairseq_commands import REPOSITORY
+from official_data import distinct_pairs, toy_pairs, write_set, write_wmt16, write_wmt20
+
+SCRIPTS = REPOSITORY / "scripts"
+
+#: a run of four updates of one layer of 16 dimensions on the CPU, saved after the second and the fourth
+TINY = [
+    *[f"model.{side}_{key}" for side in ("encoder", "decoder") for key in
+      ("layers=1", "embed_dim=16", "ffn_embed_dim=16", "attention_heads=2")],
+    "dataset.max_tokens=400", "dataset.num_workers=0", "optimization.max_update=4",
+    "checkpoint.save_interval_updates=2",
+]  # fmt: skip
+
+
+def environment(**variables: object) -> Dict[str, str]:
+    """The scripts' environment: this interpreter's packages, nothing installed, one job."""
+    venv = {"VENV": sys.prefix, "DCMBR_USE_VENV_AS_IS": "1", "JOBS": "1", "OMP_NUM_THREADS": "1"}
+    return {**os.environ, **venv, **{name: str(value) for name, value in variables.items()}}
+
+
+def script(
+    name: str, *arguments: object, check: bool = True, **variables: object
+) -> "subprocess.CompletedProcess[str]":
+    """Run a script with environment variables; unless ``check`` is False it must succeed."""
+    line = ["bash", str(SCRIPTS / name), *map(str, arguments)]
+    done = subprocess.run(line, env=environment(**variables), capture_output=True, text=True, timeout=300)
+    assert not check or done.returncode == 0, f"{line} exited with {done.returncode}:\n{done.stderr[-4000:]}"
+    return done
+
+
+def lib(commands: str, cwd: Path, **variables: object) -> "subprocess.CompletedProcess[str]":
+    """Run commands of bash with scripts/lib.sh sourced."""
+    text = f'source "{SCRIPTS}/lib.sh"\nexport PATH="$VENV/bin:$PATH"\n{commands}'
+    return subprocess.run(["bash", "-c", text], cwd=cwd, env=environment(**variables), capture_output=True, text=True)
+
+
+def lines(path: Path) -> List[str]:
+    return path.read_text("utf-8").split("\n")[:-1]
+
+
+# ------------------------------------------------------------------------------------------------- whole pipelines
+
+
+@pytest.fixture(scope="module")
+def official(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Folders wmt20 and wmt16 with 120 pairs for training, and small sets: valid as SGML, test as plain text."""
+    folder = tmp_path_factory.mktemp("official")
+    write_wmt20(folder / "wmt20", distinct_pairs(120, "de", seed=1))
+    write_wmt16(folder / "wmt16", distinct_pairs(120, "ro", seed=1))
+    for data, valid, test, source, target in (
+        ("wmt20", "newstest2019", "newstest2020", "en", "de"),
+        ("wmt20", "newstest2019", "newstest2020", "de", "en"),
+        ("wmt16", "newsdev2016", "newstest2016", "en", "ro"),
+    ):
+        other = "ro" if "ro" in (source, target) else "de"
+        write_set(folder / data, valid, source, target, toy_pairs(11, other, seed=2), sgml=True)
+        write_set(folder / data, test, source, target, toy_pairs(9, other, seed=3), sgml=False)
+    return folder
+
+
+def run_pipeline(data_set: str, pair: str, data: Path, work: Path, systems: str) -> Dict[str, object]:
+    """prepare, train, average, decode, evaluate; returns the table of evaluate.sh as its JSON file has it."""
+    settings = {"WORK": work, "MERGES": 60, "AVERAGE": 2, "NUM": 4, "SYSTEMS": systems}
+    script(f"{data_set}/prepare.sh", pair, DATA=data, OTHER_SETS=1, **settings)
+    script(f"{data_set}/train.sh", pair, 0.1, *TINY, **settings)
+    script(f"{data_set}/average.sh", pair, 0.1, **settings)
+    script(f"{data_set}/decode.sh", pair, 0.1, **settings)
+    printed = script(f"{data_set}/evaluate.sh", pair, **settings).stdout
+    assert printed == (work / pair / "results" / "test.text").read_text("utf-8")
+    return json.loads((work / pair / "results" / "test.json").read_text("utf-8"))
+
+
+def test_wmt20_en_de(official: Path, tmp_path: Path) -> None:
+    """The whole pipeline, then GER from its model, then everything again: what is done is not done twice."""
+    table = run_pipeline("wmt20", "en-de", official / "wmt20", tmp_path, "beam mbr dcmbr")
+    names = [system["name"] for system in table["systems"]]  # type: ignore[attr-defined]
+    assert names == ["ls0.1/beam", "ls0.1/dcmbr-chrf-n4-t0.5", "ls0.1/mbr-chrf-n4"]
+    assert table["segments"] == 9
+
+    folder = tmp_path / "en-de"
+    pairs = list(zip(lines(folder / "clean/train.en"), lines(folder / "clean/train.de"), strict=True))
+    assert sorted(pairs) == sorted(distinct_pairs(120, "de", seed=1)[:120])  # nothing lost but what a rule names
+    report = json.loads((folder / "filter.json").read_text("utf-8"))
+    assert (report["pairs"], report["dropped"]["html"], report["dropped"]["copy"]) == (122, 1, 1)
+    assert lines(folder / "raw/sets/test.de") == [german for _, german in toy_pairs(9, "de", seed=3)]
+    pools = (folder / "decode/test/ls0.1/dcmbr-chrf-n4-t0.5/pools.jsonl").read_text("utf-8")
+    assert len(pools.split("\n")[:-1]) == 9
+
+    ger = ("en-de", 0.1, 0.3, 0.2)
+    script("wmt20/train.sh", *ger, *TINY, WORK=tmp_path)
+    script("wmt20/average.sh", *ger, WORK=tmp_path)
+    assert (folder / "checkpoints/ls0.1-ger-a0.3-b0.2/averaged.pt").is_file()
+
+    before = {path: path.stat().st_mtime_ns for path in folder.rglob("*") if path.is_file()}
+    script("wmt20/prepare.sh", "en-de", WORK=tmp_path, DATA="/nowhere")
+    script("wmt20/train.sh", "en-de", 0.1, WORK=tmp_path)
+    script("wmt20/decode.sh", "en-de", 0.1, WORK=tmp_path, NUM=4)
+    assert before == {path: path.stat().st_mtime_ns for path in folder.rglob("*") if path.is_file()}
+
+
+def test_wmt20_de_en(official: Path, tmp_path: Path) -> None:
+    """The other direction has its own sets, and German is what is read."""
+    table = run_pipeline("wmt20", "de-en", official / "wmt20", tmp_path, "dcmbr")
+    assert [system["name"] for system in table["systems"]] == ["ls0.1/dcmbr-chrf-n4-t0.5"]  # type: ignore[attr-defined]
+    assert lines(tmp_path / "de-en/raw/sets/test.en") == [english for english, _ in toy_pairs(9, "de", seed=3)]
+    log = (tmp_path / "de-en/decode/test/ls0.1/dcmbr-chrf-n4-t0.5/generate.log").read_text("utf-8")
+    sources = [line.split("\t")[1] for line in log.split("\n") if line.startswith("S-")]
+    assert any("der" in source.split() or "ein" in source.split() for source in sources)
+
+
+def test_wmt16_en_ro(official: Path, tmp_path: Path) -> None:
+    """Romanian letters are normalised, the case is dropped, and scores disregard it."""
+    table = run_pipeline("wmt16", "en-ro", official / "wmt16", tmp_path, "beam")
+    assert "case:lc" in str(table["signatures"])
+    training = (tmp_path / "en-ro/clean/train.ro").read_text("utf-8")
+    assert not set(training) & set("şţŞŢ") and set(training) & set("șț")  # cedillas have become commas
+    assert training == training.lower()
+    assert "ş" in (tmp_path / "en-ro/raw/sets/test.ro").read_text("utf-8")  # references stay as published
+
+
+def test_multi30k_prepare_of_real_data(shared: Path, tmp_path: Path) -> None:
+    """The first lines of Multi30k: every text of every step has as many lines as the source."""
+    data = tmp_path / "data"
+    data.mkdir()
+    for name in ("train", "val", "test_2016_flickr", "test_2018_flickr"):
+        for lang in ("en", "cs"):
+            with gzip.open(
+                shared / "data/multi30k" / f"{name}.{lang}.gz", "rt", encoding="utf-8", newline="\n"
+            ) as text:
+                head = [next(text) for _ in range(50)]
+            (data / f"{name}.{lang}").write_text("".join(head), "utf-8")
+    script("multi30k/prepare.sh", "en", "cs", DATA=data, WORK=tmp_path, MERGES=100)
+    folder = tmp_path / "en-cs"
+    for step in ("raw", "tok", "bpe"):
+        texts = sorted(path.name for path in (folder / step).iterdir())
+        assert len(texts) == 8 and {len(lines(folder / step / name)) for name in texts} == {50}
+    assert lines(folder / "raw/valid.cs") == lines(data / "val.cs")
+    joined = [line.replace("@@ ", "") for line in lines(folder / "bpe/train.cs")]
+    assert joined == lines(folder / "tok/train.cs")
+    assert (folder / "bin/dict.en.txt").read_text("utf-8") == (folder / "bin/dict.cs.txt").read_text("utf-8")
+
+
+# ------------------------------------------------------------------------------------------------------- the sets
+
+SHARED_SETS = {  # the folder in ../shared/data/wmt, the data set, valid and test: file stem and official name
+    "en-de": ("eng-deu", "wmt20", "newstest2019", "newstest2020"),
+    "de-en": ("deu-eng", "wmt20", "newstest2019", "newstest2020"),
+    "en-ro": ("eng-ron", "wmt16", "newsdev2016", "newstest2016"),
+}
+
+
+@pytest.mark.parametrize("pair", SHARED_SETS)
+def test_official_sets_have_the_papers_sizes(pair: str, shared: Path, tmp_path: Path) -> None:
+    """The table of data sets in the paper: valid 1997 / 2000 / 1999, test 1418 / 785 / 1999."""
+    folder, data_set, valid, test = SHARED_SETS[pair]
+    data = tmp_path / "data"
+    data.mkdir()
+    source, target = pair.split("-")
+    for name in (valid, test):
+        for side, lang in (("src", source), ("ref", target)):
+            code = {"en": "eng", "de": "deu", "ro": "ron"}[lang]
+            official = data / f"{name}-{source}{target}-{side}.{lang}.gz"
+            official.symlink_to(shared / "data/wmt" / folder / f"{name}.{code}.gz")
+    commands = f"""
+        source "{SCRIPTS}/{data_set}/settings.sh"; source "{SCRIPTS}/wmt.sh"
+        DATA="{data}"; set_pair {pair}; get_sets sets; wc -l <sets/valid.{target}; wc -l <sets/test.{source}"""
+    done = lib(commands, tmp_path)
+    paper = {"en-de": ["1997", "1418"], "de-en": ["2000", "785"], "en-ro": ["1999", "1999"]}
+    assert done.stdout.split() == paper[pair], done.stderr
+
+
+def test_a_set_of_another_size_is_refused(official: Path, tmp_path: Path) -> None:
+    done = script("wmt20/prepare.sh", "en-de", check=False, DATA=official / "wmt20", WORK=tmp_path)
+    assert done.returncode == 1
+    assert "the valid set of en-de has 11 lines, the official one 1997: OTHER_SETS=1" in done.stderr
+    assert not (tmp_path / "en-de/raw/sets").exists()
+
+
+# --------------------------------------------------------------------------------------------------- bad input
+
+BAD = [
+    ("wmt20/prepare.sh", ["fr-en"], "unknown pair fr-en: give one of en-de de-en"),
+    ("wmt20/prepare.sh", ["en-de"], "holds none of the corpora europarl-v10.de-en.tsv.gz"),
+    ("wmt16/decode.sh", ["en-ro", "0.1"], "averaged.pt does not exist: run train.sh and average.sh first"),
+    ("wmt16/evaluate.sh", ["en-ro"], "nothing decoded yet"),
+    ("wmt20/train.sh", ["en-de", "0.1"], "is not a folder: run prepare.sh first"),
+    ("multi30k/prepare.sh", ["en", "de"], "has neither train.en nor train.en.gz"),
+    ("multi30k/decode.sh", ["en", "de", "0.1", "test_2015"], "there is no test set test_2015 for en-de"),
+    ("train.sh", ["wmt20/xx", "data", "run"], "there is no configs/wmt20/xx.yaml: give one of multi30k/small"),
+]
+
+
+@pytest.mark.parametrize(("name", "arguments", "says"), BAD)
+def test_bad_input_gets_one_sentence(name: str, arguments: List[str], says: str, tmp_path: Path) -> None:
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    done = script(name, *arguments, check=False, DATA=empty, WORK=tmp_path / "work")
+    assert done.returncode == 1
+    assert done.stderr.split("\n")[-2].startswith("error: ") and says in done.stderr.split("\n")[-2]
+
+
+@pytest.mark.parametrize("path", sorted(str(path.relative_to(SCRIPTS)) for path in SCRIPTS.glob("[mw]*/*.sh")))
+def test_called_with_nothing_a_script_tells_how(path: str) -> None:
+    if not os.access(SCRIPTS / path, os.X_OK):
+        pytest.skip("is sourced by the others")
+    done = script(path, check=False)
+    assert done.returncode == 2
+    assert f"scripts/{path} " in done.stderr and "Environment:" in done.stderr
+
+
+# ------------------------------------------------------------------------------------------------------- lib.sh
+
+
+def test_step_never_leaves_a_half_written_output(tmp_path: Path) -> None:
+    fails = lib('write() { echo half >"$1"; false; }; step "writing" out write {}', tmp_path)
+    assert fails.returncode != 0
+    assert not (tmp_path / "out").exists()
+    works = lib('write() { [[ ! -e "$1" ]]; echo whole >"$1"; }; step "writing" out write {}', tmp_path)
+    assert works.returncode == 0, works.stderr
+    again = lib('step "writing" out false {}', tmp_path)
+    assert again.returncode == 0 and "done already" in again.stderr
+    assert (tmp_path / "out").read_text() == "whole\n"
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+def test_text_keeps_its_lines_whatever_is_in_them(tmp_path: Path) -> None:
+    """Characters at which some tool ends a line: the line count of every step is that of the file."""
+    odd = ["one\rtwo", "a\u2028b", "c\x0bd\x0ce", "\x1c\x1d\x1ef", "g\x85h", "", "windows\r", "i\u2029j", "été ~ été"]
+    for lang in ("en", "de"):
+        (tmp_path / f"raw.{lang}").write_text("".join(f"{line}\n" for line in odd), "utf-8", newline="")
+    commands = """
+        SRC=en TGT=de; mkdir raw
+        for lang in en de; do read_text raw.$lang >raw/train.$lang; cp raw/train.$lang raw/test.$lang; done
+        for_all_texts tokenise raw tok
+        learn_bpe 10 codes tok/train.en
+        encode() { apply_bpe codes "$2" "$3"; }
+        for_all_texts encode tok bpe"""
+    done = lib(commands, tmp_path)
+    assert done.returncode == 0, done.stderr
+    clean = lines(tmp_path / "raw/train.en")
+    assert clean == ["one two", "a b", "c d e", "   f", "g h", "", "windows", "i j", "été ~ été"]
+    for name in ("train.en", "test.de"):
+        assert [" ".join(line.split()) for line in clean] == lines(tmp_path / "tok" / name)
+        assert len(lines(tmp_path / "bpe" / name)) == len(odd)
+
+
+def test_tokenisation_in_pieces_is_that_of_the_whole(tmp_path: Path) -> None:
+    """Any number of processes and any size of pieces give what fairseq's own --tokenizer moses gives line by line."""
+    from sacremoses import MosesTokenizer
+
+    text = [f'Line {i}: it\'s "well-known" & costs 1,{i:03d}.50 $ (i.e. {"ä" * (i % 4)}).' for i in range(25)]
+    (tmp_path / "text").write_text("".join(f"{line}\n" for line in text), "utf-8")
+    done = lib("SHARD_LINES=4; tokenise en text out", tmp_path, JOBS=3)
+    assert done.returncode == 0, done.stderr
+    moses = MosesTokenizer("en")
+    assert lines(tmp_path / "out") == [moses.tokenize(t, aggressive_dash_splits=True, return_str=True) for t in text]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["out", "text"]
+
+
+def test_unaligned_files_are_named_with_both_counts(tmp_path: Path) -> None:
+    (tmp_path / "a").write_text("1\n2\n")
+    (tmp_path / "b").write_text("1\n")
+    done = lib("assert_aligned a b", tmp_path)
+    assert done.returncode == 1 and "not aligned: a has 2 lines, b has 1" in done.stderr
+
+
+def test_a_failing_piece_fails_the_step(tmp_path: Path) -> None:
+    (tmp_path / "a").write_text("1\n2\n3\n")
+    done = lib("in_parallel a out grep -v 2", tmp_path, JOBS=3)
+    assert done.returncode == 1 and not (tmp_path / "out").exists()
+
+
+def test_extract_orders_the_sentences_and_misses_none(tmp_path: Path) -> None:
+    log = "S-1\tx\nD-1\t-0.5\tzwei\nH-1\t-1\tno\nD-0\t-0.5\teins\tund\nD-1\t-0.9\tsecond best\nD-2\t-0.1\t\n"
+    (tmp_path / "log").write_text(log, "utf-8")
+    done = lib("extract log out", tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert lines(tmp_path / "out") == ["eins\tund", "zwei", ""]
+    (tmp_path / "log").write_text(log.replace("D-1", "X-1"), "utf-8")
+    done = lib("extract log out2", tmp_path)
+    assert done.returncode == 1 and "lacks the sentence" in done.stderr and not (tmp_path / "out2").exists()
+
+
+def test_download_resumes_and_checks(tmp_path: Path) -> None:
+    """A file:// URL stands for the publisher: what is there is continued; a wrong checksum or torn archive is told."""
+    content = gzip.compress(os.urandom(50_000), mtime=0)
+    (tmp_path / "origin.gz").write_bytes(content)
+    (tmp_path / "got.gz.incoming").write_bytes(content[:20_000])
+    url = f"file://{tmp_path}/origin.gz"
+    done = lib(f"download {url} got.gz", tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "got.gz").read_bytes() == content
+
+    wrong = lib(f"download {url} other.gz {'0' * 64}", tmp_path)
+    assert wrong.returncode == 1 and "does not have the expected SHA-256" in wrong.stderr
+    (tmp_path / "torn.gz").write_bytes(content[:20_000])
+    torn = lib(f"download file://{tmp_path}/torn.gz third.gz", tmp_path)
+    assert torn.returncode == 1 and "is not a complete gzip file" in torn.stderr
+    absent = lib(f"download file://{tmp_path}/absent.gz fourth.gz", tmp_path)
+    assert absent.returncode == 1 and "run this again to resume" in absent.stderr
+    assert not list(tmp_path.glob("other.gz")) + list(tmp_path.glob("third.gz")) + list(tmp_path.glob("fourth.gz"))
+
+
+def test_a_system_is_named_after_its_settings(tmp_path: Path) -> None:
+    """A changed setting decodes anew instead of being taken for done."""
+    commands = "label beam; label mbr; label dcmbr; TEMP_REF=0.7 SEED=2 NUM=10 UTILITY=my_module:Mine label dcmbr"
+    printed = lib(commands, tmp_path).stdout.split()
+    assert printed == ["beam", "mbr-chrf-n50", "dcmbr-chrf-n50-t0.5", "dcmbr-my_module.Mine-n10-t0.5-0.7-seed2"]
