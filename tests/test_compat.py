@@ -188,12 +188,28 @@ def test_fast_path_is_off() -> None:
 # ------------------------------------------------------------------------------------------------------------ lines
 
 
-def test_preprocess_reads_carriage_returns_and_separators_as_part_of_the_line(tmp_path: Path, fairseq) -> None:
-    lines = ["a b", "a\rb", "a\u2028b", "", "b\r", "a"]
-    (tmp_path / "train.en").write_bytes("".join(f"{line}\n" for line in lines).encode())
-    fairseq("preprocess", "--only-source", "-s", "en", "--trainpref", tmp_path / "train", "--destdir", tmp_path / "bin")
+ODD_LINES = ["a b", "a\rb", "", "a\u2028b", "b\x0cb", "b\r", "a\x85", "", "a"]
+
+
+def test_preprocess_keeps_lines_with_odd_white_space_whole(tmp_path: Path, fairseq) -> None:
+    (tmp_path / "train.en").write_bytes("".join(f"{line}\n" for line in ODD_LINES).encode())
+    files = ["--trainpref", tmp_path / "train", "--destdir", tmp_path / "bin"]
+    fairseq("preprocess", "--only-source", "-s", "en", *files, "--workers", 2)
     data = data_utils.load_indexed_dataset(str(tmp_path / "bin" / "train.en-None.en"), dictionary=None)
-    assert len(data) == len(lines)
+    assert [len(sentence) for sentence in data] == [len(line.split()) + 1 for line in ODD_LINES]  # EOS makes the 1
+
+
+@pytest.mark.parametrize("buffer_size", [1, 4, 16])
+@pytest.mark.parametrize("from_stdin", [False, True])
+def test_interactive_reads_the_same_lines(
+    buffer_size: int, from_stdin: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "text"
+    path.write_bytes("\n".join(ODD_LINES).encode())  # the last line has no newline
+    monkeypatch.setattr(sys, "stdin", open(path, encoding="ascii"))  # whatever the locale says, text is UTF-8
+    buffers = list(compat.buffered_read("-" if from_stdin else str(path), buffer_size))
+    assert [line for buffer in buffers for line in buffer] == [line.strip() for line in ODD_LINES]
+    assert [len(buffer) for buffer in buffers[:-1]] == [buffer_size] * (len(buffers) - 1)
 
 
 # ---------------------------------------------------------------------------------------------- once, and no more
