@@ -6,6 +6,7 @@ own interface; `transformer.py` holds a faster equal for the standard Transforme
 """
 
 import abc
+import copy
 from typing import Any, Dict, List, NamedTuple, Optional, Sequence
 
 import numpy as np
@@ -55,6 +56,10 @@ class IncrementalDecoder(abc.ABC):
     def step(self, rows: PrefixRows) -> Tensor:
         """Append a token to every row; ``(P, V)`` float32 logits of the next, each row defined up to a constant."""
 
+    @abc.abstractmethod
+    def fork(self) -> "IncrementalDecoder":
+        """A decoder in the same state, which from here on steps by itself: a search comes back to its prefixes."""
+
 
 class FairseqDecoder(IncrementalDecoder):
     """Any fairseq encoder-decoder model, through its own ``forward`` and ``reorder_incremental_state_scripting``.
@@ -92,6 +97,12 @@ class FairseqDecoder(IncrementalDecoder):
             last = self.model.get_normalized_probs((last, output[1]), log_probs=True, sample=None)
         return last[:, -1, :]
 
+    def fork(self) -> "FairseqDecoder":
+        """See :meth:`IncrementalDecoder.fork`."""
+        other = copy.copy(self)
+        other.incremental_state = copy.deepcopy(self.incremental_state)  # some modules write into their tensors
+        return other
+
     def _follow(self, rows: PrefixRows) -> None:
         """Bring prefixes, cached keys and values, and encoder output into the order of the new rows."""
         assert self.prefixes is not None and rows.parents is not None
@@ -125,3 +136,7 @@ class EnsembleDecoder(IncrementalDecoder):
         """See :meth:`IncrementalDecoder.step`; returns log-probabilities up to a constant."""
         log_probs: List[Tensor] = [torch.log_softmax(decoder.step(rows), dim=-1) for decoder in self.decoders]
         return torch.logsumexp(torch.stack(log_probs), dim=0)
+
+    def fork(self) -> "EnsembleDecoder":
+        """See :meth:`IncrementalDecoder.fork`."""
+        return EnsembleDecoder([decoder.fork() for decoder in self.decoders])

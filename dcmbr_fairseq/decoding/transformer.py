@@ -5,6 +5,7 @@ values stay in place and only rows that split are copied, and the cross-attentio
 kept once for all of its rows. All weights and layers are the model's own modules.
 """
 
+import copy
 from typing import Any, List, Optional
 
 import numpy as np
@@ -84,6 +85,12 @@ class TransformerDecoder(IncrementalDecoder):
             x = self.decoder.project_out_dim(x)
         return self.decoder.output_layer(x).float()
 
+    def fork(self) -> "TransformerDecoder":
+        """See :meth:`IncrementalDecoder.fork`; what belongs to the source is shared."""
+        other = copy.copy(self)
+        other.cache, other.groups = self.cache.fork(), copy.copy(self.groups)
+        return other
+
     def _embed(self, tokens: Tensor) -> Tensor:
         decoder = self.decoder
         x = decoder.embed_scale * decoder.embed_tokens(tokens)
@@ -135,6 +142,12 @@ class _KeyValueCache:
             to = torch.from_numpy(moved).to(self._store.device)
             origin = torch.from_numpy(rows.parents[moved]).to(self._store.device)
             self._store[:, :, to, :, :length] = self._store[:, :, origin, :, :length]
+
+    def fork(self) -> "_KeyValueCache":
+        """A copy to be written to."""
+        other = copy.copy(self)
+        other._store = self._store.clone()
+        return other
 
     def _reserve(self, rows: int, length: int) -> None:
         old = self._store
