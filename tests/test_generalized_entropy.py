@@ -126,6 +126,31 @@ def test_token_entropy_has_its_closed_forms():
     assert token_entropy(coin).item() == pytest.approx(-0.25 * math.log(0.25) - 0.75 * math.log(0.75))
 
 
+@pytest.mark.parametrize("shape", [(7, 50), (2, 3, 50), (50,), (0, 50)])
+def test_rows_taken_a_few_at_a_time_are_the_same(monkeypatch, shape):
+    def run():
+        scores = torch.randn(shape, generator=torch.Generator().manual_seed(1), requires_grad=True)
+        log_probs = scores.log_softmax(-1)
+        value, entropy = generalized_entropy(log_probs, 0.3), token_entropy(log_probs)
+        assert value.shape == entropy.shape == shape[:-1]
+        (value**2).sum().backward()
+        return value.detach(), entropy.detach(), scores.grad
+
+    whole = run()
+    for elements in (1, 50, 120):
+        monkeypatch.setattr("dcmbr_fairseq.criterions.entropy.ELEMENTS_AT_ONCE", elements)
+        assert all(map(torch.equal, run(), whole))
+
+
+@pytest.mark.parametrize("alpha", [0.0, 0.3, 0.8, 1.0])
+def test_the_backward_pass_keeps_the_log_probabilities_alone(alpha):
+    log_probs = logits().log_softmax(-1).requires_grad_()
+    kept = []
+    with torch.autograd.graph.saved_tensors_hooks(lambda tensor: kept.append(tensor) or tensor, lambda tensor: tensor):
+        generalized_entropy(log_probs, alpha)
+    assert [tensor.data_ptr() for tensor in kept] == [log_probs.data_ptr()]
+
+
 @pytest.fixture(scope="module")
 def world(toy):
     """(model, task, valid data set) of the toy."""

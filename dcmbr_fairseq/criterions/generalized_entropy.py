@@ -9,7 +9,6 @@ import math
 from dataclasses import dataclass, field
 from typing import Any, Dict, List, Tuple
 
-import torch
 from fairseq import utils
 from fairseq.criterions import register_criterion
 from fairseq.criterions.label_smoothed_cross_entropy import LabelSmoothedCrossEntropyCriterion
@@ -104,8 +103,7 @@ def regularized_terms(log_probs: Tensor, target: Tensor, alpha: float, padding_i
     padding = target.eq(padding_idx)  # (N,)
     nll = -log_probs.gather(dim=-1, index=target.unsqueeze(-1)).squeeze(-1)
     regularizer = generalized_entropy(log_probs, alpha)
-    with torch.no_grad():
-        entropy = token_entropy(log_probs)
+    entropy = token_entropy(log_probs)
     return tuple(term.masked_fill(padding, 0.0) for term in (nll, regularizer, entropy))
 
 
