@@ -4,8 +4,8 @@ import argparse
 import json
 from typing import Any, Dict
 
-from dcmbr_fairseq.decoding.lemma import AS_PRINTED, cooling_temperature, equivalent_smoothing
 from dcmbr_fairseq.commands.evaluate import write_output
+from dcmbr_fairseq.decoding.lemma import AS_PRINTED, cooling_temperature, equivalent_smoothing
 from dcmbr_fairseq.errors import UserError
 
 

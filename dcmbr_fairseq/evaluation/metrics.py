@@ -19,12 +19,13 @@ logger = logging.getLogger(__name__)
 
 CORPUS_METRICS = ("bleu", "chrf", "chrf++", "ter")
 #: Utilities on the scale 0..1 that papers print as 0..100.
-IN_PER_CENT = ("meteor", "beer", "bleurt", "comet")
+IN_PER_CENT = ("meteor", "beer", "bleurt", "comet", "xcomet", "bertscore")
 #: Metrics where less is better.
 ERROR_RATES = ("TER", "seconds")
 LABELS = {
     "bleu": "BLEU", "chrf": "chrF", "chrf++": "chrF++", "ter": "TER",
-    "meteor": "METEOR", "beer": "BEER", "bleurt": "BLEURT", "comet": "COMET",
+    "meteor": "METEOR", "beer": "BEER", "bleurt": "BLEURT", "comet": "COMET", "xcomet": "XCOMET",
+    "metricx": "MetricX", "bertscore": "BERTScore",
 }  # fmt: skip
 
 
@@ -83,7 +84,10 @@ class MeanUtility:
 
     def __init__(self, name: str, options: MetricOptions) -> None:
         self.label = LABELS.get(name, name.rpartition(":")[2])
-        self._utility = build_utility(name, options.arguments.get(name, {}))
+        try:
+            self._utility = build_utility(name, options.arguments.get(name, {}))
+        except UserError as error:  # its remedy speaks of decoding's flags
+            raise UserError(f"--metrics {name}: {error} (here: --metric-args '{{\"{name}\": {{...}}}}')") from error
         self._scale = 100 if name in IN_PER_CENT else 1
 
     def segments(
