@@ -1,8 +1,10 @@
 """Drawing from many categorical distributions at once: which token does a uniform number fall on?
 
 A draw takes the token at which the cumulative distribution passes its uniform. The cumulative sum over the vocabulary
-is found in two levels, block sums and then one block for each draw, all sums in float64: label smoothing spreads about
-1e-6 on each of tens of thousands of tokens, and float32 sums would draw these too often or never.
+is found in two levels, over blocks and then inside one block for each draw, both in float64: label smoothing spreads
+about 1e-6 on each of tens of thousands of tokens, and float32 would draw these too often or never. (The sum of one
+block alone is float32: its relative error, about 1e-7, is a relative error of its tokens' probabilities, not an
+absolute one.)
 """
 
 import math
@@ -19,28 +21,30 @@ class Drawn(NamedTuple):
     probabilities: Tensor
 
 
-def draw_tokens(weights: Tensor, rows: Tensor, uniforms: Tensor) -> Drawn:
+def draw_tokens(weights: Tensor, rows: Tensor, uniforms: Tensor, squared: bool = False) -> Drawn:
     """Draw one token for each uniform number.
 
     Args:
         weights: ``(P, V)`` non-negative float32, not normalised; a token of weight 0 is never drawn.
         rows: ``(D,)`` the row that each draw samples from.
         uniforms: ``(D,)`` float64 in [0, 1).
+        squared: draw in proportion to the squares of the weights (which temperature 0.5 needs), without a pass over
+            the vocabulary to make them.
     """
     block = block_size(weights.size(1))
-    sums = _block_sums(weights, block)  # (P, n_blocks)
-    ends = sums.cumsum(dim=1)
-    row_ends = ends[rows]  # (D, n_blocks)
+    sums = _block_sums(weights, block, squared)  # (P, n_blocks)
+    row_ends = sums.cumsum(dim=1)[rows]  # (D, n_blocks)
     total = row_ends[:, -1]
     target = uniforms * total
-    # Rounding may put the target on the very end; the last block that has any weight is then meant.
-    last = (row_ends < total[:, None]).sum(dim=1)
-    chosen = torch.minimum((row_ends <= target[:, None]).sum(dim=1), last)
-    start = torch.where(chosen > 0, row_ends.gather(1, (chosen - 1).clamp(min=0)[:, None])[:, 0], 0.0)
+    chosen = _position(row_ends, target)
+    before = row_ends.gather(1, (chosen - 1).clamp_(min=0)[:, None])[:, 0].masked_fill_(chosen == 0, 0.0)
     inside = _one_block(weights, rows, chosen, block)  # (D, block)
-    position = _position(inside, target - start)
-    weight = inside.gather(1, position[:, None])[:, 0]
-    return Drawn(chosen * block + position, weight / total)
+    if squared:
+        inside.square_()
+    ends = inside.cumsum(dim=1)
+    share = (target - before) / sums[rows, chosen]  # how far inside the block, in [0, 1)
+    position = _position(ends, share * ends[:, -1])
+    return Drawn(chosen * block + position, inside.gather(1, position[:, None])[:, 0] / total)
 
 
 def block_size(vocabulary: int) -> int:
@@ -48,15 +52,16 @@ def block_size(vocabulary: int) -> int:
     return max(1, 2 ** round(math.log2(vocabulary) / 2))
 
 
-def _block_sums(weights: Tensor, block: int) -> Tensor:
-    """``(P, V) -> (P, ceil(V / block))`` float64."""
+def _block_sums(weights: Tensor, block: int, squared: bool) -> Tensor:
+    """``(P, V) -> (P, ceil(V / block))`` float64 sums of the weights or of their squares."""
     rows, vocabulary = weights.shape
     whole = vocabulary // block
-    sums = weights[:, : whole * block].view(rows, whole, block).sum(dim=2, dtype=torch.float64)
-    if whole * block == vocabulary:
-        return sums
-    rest = weights[:, whole * block :].sum(dim=1, keepdim=True, dtype=torch.float64)
-    return torch.cat([sums, rest], dim=1)
+    parts = [weights[:, : whole * block].view(rows, whole, block)]
+    if whole * block < vocabulary:
+        parts.append(weights[:, None, whole * block :])
+    if squared:
+        return torch.cat([torch.linalg.vector_norm(part, dim=2) for part in parts], dim=1).double().square_()
+    return torch.cat([part.sum(dim=2) for part in parts], dim=1).double()
 
 
 def _one_block(weights: Tensor, rows: Tensor, chosen: Tensor, block: int) -> Tensor:
@@ -67,9 +72,8 @@ def _one_block(weights: Tensor, rows: Tensor, chosen: Tensor, block: int) -> Ten
     return inside.masked_fill_(columns >= vocabulary, 0.0)
 
 
-def _position(inside: Tensor, target: Tensor) -> Tensor:
-    """``(D,)`` position at which the cumulative sum of ``inside`` passes ``target``, always one of positive weight."""
-    passed = (inside.cumsum(dim=1) <= target[:, None]).sum(dim=1)
-    places = torch.arange(inside.size(1), device=inside.device)
-    last_positive = torch.where(inside > 0, places, 0).amax(dim=1)
+def _position(ends: Tensor, target: Tensor) -> Tensor:
+    """``(D,)`` position at which the cumulative sums ``ends`` pass ``target``, always one of positive weight."""
+    passed = (ends <= target[:, None]).sum(dim=1)
+    last_positive = (ends < ends[:, -1:]).sum(dim=1)  # rounding may put the target on the very end
     return torch.minimum(passed, last_positive)

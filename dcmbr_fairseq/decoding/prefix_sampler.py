@@ -44,23 +44,16 @@ class Support:
     unk: int = -1
     unk_penalty: float = 0.0
 
-    def restrict(self, weights: Tensor, step: int) -> None:
-        """Set the weights ``(P, V)`` of what may not be drawn at this step to zero, in place."""
-        weights[:, self._forbidden(step)] = 0.0
-        if self.unk_penalty:
-            weights[:, self.unk] *= float(np.exp(-self.unk_penalty))
+    def restrict(self, logits: Tensor, step: int) -> Tensor:
+        """Set the logits ``(P, V)`` of what may not be drawn at this step to -inf, in place.
 
-    def peaks(self, logits: Tensor, step: int) -> Tensor:
-        """``(P,)`` the largest logit of each row among the tokens that may be drawn at this step."""
-        forbidden = self._forbidden(step)
-        kept = logits[:, forbidden]
+        Returns:
+            ``(P, k)`` what they were.
+        """
+        forbidden = [*self.banned, self.eos] if step < self.min_len else list(self.banned)
+        before = logits[:, forbidden]
         logits[:, forbidden] = -torch.inf
-        peaks = logits.amax(dim=1)
-        logits[:, forbidden] = kept
-        return peaks
-
-    def _forbidden(self, step: int) -> List[int]:
-        return [*self.banned, self.eos] if step < self.min_len else list(self.banned)
+        return before
 
 
 @dataclass(frozen=True)
@@ -227,44 +220,63 @@ class _Run:
 
     def _choose(self, logits: Tensor, step: int) -> Tuple[np.ndarray, np.ndarray]:
         """Tokens ``(D,)`` of the live draws, and their log-probs at temperature 1."""
-        shifted = logits.sub_(logits.amax(dim=1, keepdim=True))  # (P, V); the logits are ours
-        unit = shifted.exp()  # weights at temperature 1
-        log_totals = unit.sum(dim=1).log()
-        allowed, allowed_unit = shifted, unit
-        peaks = self.sampler.support.peaks(shifted, step)
-        if bool((peaks < 0).any()):  # the most probable token is forbidden: cooling must not round all others to 0
-            allowed = shifted - peaks[:, None]
-            allowed_unit = allowed.exp()
         tokens = self._forced(step)
         free = np.flatnonzero(tokens < 0)
+        log_probs = np.empty(len(tokens))
+        if len(free) < len(tokens):
+            forced = np.flatnonzero(tokens >= 0)
+            log_probs[forced] = _log_probs(logits, self.row[forced], tokens[forced])
+        if len(free):
+            tokens[free], log_probs[free] = self._draw_free(logits, free, step)
+        return tokens, log_probs
+
+    def _draw_free(self, logits: Tensor, free: np.ndarray, step: int) -> Tuple[np.ndarray, np.ndarray]:
+        """Sample tokens for the live draws with the indices ``free``; their log-probs at temperature 1."""
+        forbidden = self.sampler.support.restrict(logits, step)  # (P, k)
+        unit = torch.softmax(logits, dim=1)  # (P, V), temperature 1, of what may be drawn
         uniforms = np.concatenate([pool.step(step) for pool in self.uniforms], axis=1).reshape(-1)[self.live]
-        temperatures = self.temperature[self.live]
-        for temperature in np.unique(temperatures[free]):
-            drawn = free[temperatures[free] == temperature]
-            chosen, probabilities = self._draw(allowed, allowed_unit, float(temperature), drawn, uniforms[drawn], step)
-            tokens[drawn] = chosen
+        temperatures = self.temperature[self.live[free]]
+        tokens = np.empty(len(free), dtype=np.int64)
+        for temperature in np.unique(temperatures):
+            these = temperatures == temperature
+            drawn = free[these]
+            tokens[these], probabilities = self._draw(logits, unit, float(temperature), drawn, uniforms[drawn])
             self.sampling_log_prob[self.live[drawn]] += np.log(probabilities)
-        rows, columns = (torch.from_numpy(index).to(shifted.device) for index in (self.row, tokens))
-        log_probs = shifted[rows, columns] - log_totals[rows]
-        return tokens, log_probs.double().cpu().numpy()
+        rows, columns = (torch.from_numpy(index).to(logits.device) for index in (self.row[free], tokens))
+        # log p = log of the share of what may be drawn + log of the mass of what may be drawn
+        own = logits[rows, columns].double()
+        allowed = own - unit[rows, columns].double().log()  # log-normaliser over what may be drawn
+        everything = torch.logaddexp(allowed, forbidden.double().logsumexp(dim=1)[rows])
+        return tokens, (own - everything).cpu().numpy()
 
     def _draw(
-        self, shifted: Tensor, unit: Tensor, temperature: float, drawn: np.ndarray, uniforms: np.ndarray, step: int
+        self, logits: Tensor, unit: Tensor, temperature: float, drawn: np.ndarray, uniforms: np.ndarray
     ) -> Tuple[np.ndarray, np.ndarray]:
         """Sample a token at one temperature for the live draws with the indices ``drawn``."""
         used, rows = np.unique(self.row[drawn], return_inverse=True)
-        if len(used) < len(shifted):  # no need to cool rows on which this temperature has no draws
-            kept = torch.from_numpy(used).to(shifted.device)
-            shifted, unit = shifted[kept], unit[kept]
-        weights = cool(shifted, unit, temperature)
-        self.sampler.support.restrict(weights, step)
-        weights = self.sampler.truncation(weights)
+        if len(used) < self.row_count:  # no need to cool rows on which this temperature has no draws
+            kept = torch.from_numpy(used).to(logits.device)
+            logits, unit = logits[kept], unit[kept]
+        weights, squared = self._weights(logits, unit, temperature)
         device = weights.device
-        result = draw_tokens(weights, torch.from_numpy(rows).to(device), torch.from_numpy(uniforms).to(device))
+        index, numbers = torch.from_numpy(rows).to(device), torch.from_numpy(uniforms).to(device)
+        result = draw_tokens(weights, index, numbers, squared)
         tokens, probabilities = result.tokens.cpu().numpy(), result.probabilities.cpu().numpy()
         if not np.all(probabilities > 0):  # nan included
             raise UserError("the model's next-token distribution is not finite: decode without --fp16, or check it")
         return tokens, probabilities
+
+    def _weights(self, logits: Tensor, unit: Tensor, temperature: float) -> Tuple[Tensor, bool]:
+        """Weights ``(P, V)`` of the cooled (Eq. 11), truncated distribution; and whether their squares are meant."""
+        support, truncation = self.sampler.support, self.sampler.truncation
+        plain = not support.unk_penalty and truncation == Truncation()
+        if temperature == 0.5 and plain:
+            return unit, True  # p^(1/0.5): the paper's temperature needs no second exponential
+        weights = unit if temperature == 1.0 else torch.softmax(logits / temperature, dim=1)
+        if support.unk_penalty:
+            weights = weights.clone()
+            weights[:, support.unk] *= float(np.exp(-support.unk_penalty))
+        return truncation(weights), False
 
     def _forced(self, step: int) -> np.ndarray:
         """``(D,)`` the token that a live draw must take, -1 where it is free."""
@@ -335,19 +347,12 @@ class _Run:
         return sequences, [row[: step + 1] for row, step in zip(scores, steps, strict=True)]
 
 
-def cool(shifted: Tensor, unit: Tensor, temperature: float) -> Tensor:
-    """Weights ``(P, V)`` at a temperature (Eq. 11, not normalised), in a new tensor.
-
-    Args:
-        shifted: logits minus their row's maximum (over the tokens that may be drawn).
-        unit: their exponentials, the weights at temperature 1.
-        temperature: T > 0.
-    """
-    if temperature == 1.0:
-        return unit.clone()
-    if temperature == 0.5:  # exp(x / 0.5) = exp(x)^2: the paper's temperature needs no second exponential
-        return unit.square()
-    return (shifted / temperature).exp_()
+def _log_probs(logits: Tensor, rows: np.ndarray, tokens: np.ndarray) -> np.ndarray:
+    """``(D,)`` log-probabilities at temperature 1 of tokens that need not be among those that may be drawn."""
+    used, index = np.unique(rows, return_inverse=True)
+    normalised = torch.log_softmax(logits[torch.from_numpy(used).to(logits.device)], dim=1)
+    places = (torch.from_numpy(x).to(logits.device) for x in (index, tokens))
+    return normalised[tuple(places)].double().cpu().numpy()
 
 
 def _keep_places(parents: np.ndarray) -> Tuple[np.ndarray, np.ndarray]:

@@ -18,7 +18,10 @@ from torch import Tensor
 from dcmbr_fairseq.decoding.decoders import IncrementalDecoder, PrefixRows
 
 _DECODER_METHODS = ("forward", "extract_features", "extract_features_scriptable", "output_layer")
-_FEWEST_QUERIES = 4  # as FEWEST_ROWS, for the queries of one sentence
+
+#: Rows of one block of cross-attention, always as many, for the reason of FEWEST_ROWS.
+BLOCK_ROWS = 8
+
 _PLAIN_LAYER = ("attn_ln", "c_attn", "ffn_layernorm", "w_resid")
 
 
@@ -68,13 +71,13 @@ class TransformerDecoder(IncrementalDecoder):
         self.device = states.device
         attentions = [layer.encoder_attn for layer in decoder.layers]
         self.cross = [_SharedAttention(attention, states) for attention in attentions]
-        self.groups = _SentenceGroups(encoder_out["encoder_padding_mask"], states)
+        self.blocks = _SentenceBlocks(encoder_out["encoder_padding_mask"], states)
         self.cache = _KeyValueCache(decoder.layers, states)
 
     def step(self, rows: PrefixRows) -> Tensor:
         """See :meth:`IncrementalDecoder.step`."""
         self.cache.follow(rows, self.length)
-        self.groups.assign(rows.sentences, self.device)
+        self.blocks.assign(rows.sentences)
         x = self._embed(torch.from_numpy(rows.tokens).to(self.device))  # (P, C)
         for index, layer in enumerate(self.decoder.layers):
             x = self._layer(index, layer, x)
@@ -110,7 +113,7 @@ class TransformerDecoder(IncrementalDecoder):
             return x + function(norm(x)) if before else norm(x + function(x))
 
         x = sublayer(layer.self_attn_layer_norm, lambda y: self._self_attention(index, layer.self_attn, y), x)
-        x = sublayer(layer.encoder_attn_layer_norm, lambda y: self.cross[index](y, self.groups), x)
+        x = sublayer(layer.encoder_attn_layer_norm, lambda y: self.cross[index](y, self.blocks), x)
         return sublayer(layer.final_layer_norm, lambda y: layer.fc2(layer.activation_fn(layer.fc1(y))), x)
 
     def _self_attention(self, index: int, attention: MultiheadAttention, x: Tensor) -> Tensor:
@@ -132,10 +135,12 @@ class _KeyValueCache:
     def __init__(self, layers: Any, like: Tensor) -> None:
         attention = layers[0].self_attn
         self._store = like.new_empty((len(layers), 2, 0, attention.num_heads, 0, attention.head_dim))
+        self._rows = 0  # rows of the step before
 
     def follow(self, rows: PrefixRows, length: int) -> None:
         """Make room for one more position of the new rows, and copy the history of those that moved."""
         self._reserve(len(rows.tokens), length + 1)
+        self._rows = len(rows.tokens)
         moved = rows.moved()
         if len(moved):
             assert rows.parents is not None
@@ -143,21 +148,16 @@ class _KeyValueCache:
             origin = torch.from_numpy(rows.parents[moved]).to(self._store.device)
             self._store[:, :, to, :, :length] = self._store[:, :, origin, :, :length]
 
-    def fork(self) -> "_KeyValueCache":
-        """A copy to be written to."""
-        other = copy.copy(self)
-        other._store = self._store.clone()
-        return other
-
     def _reserve(self, rows: int, length: int) -> None:
+        """Make room for ``rows`` rows of ``length`` positions; the rows of the step before keep their history."""
         old = self._store
         if rows <= old.size(2) and length <= old.size(4):
             return
         size = list(old.shape)
-        size[2] = max(old.size(2), rows + rows // 2)  # grow by half, so that growing stays cheap
-        size[4] = old.size(4) if length <= old.size(4) else length + max(15, length // 2)
+        size[2] = max(64, 2 * rows if rows > old.size(2) else max(rows, self._rows))
+        size[4] = old.size(4) if length <= old.size(4) else max(16, 2 * length)
         self._store = old.new_empty(size)
-        self._store[:, :, : old.size(2), :, : old.size(4)] = old
+        self._store[:, :, : self._rows, :, : length - 1] = old[:, :, : self._rows, :, : length - 1]
 
     def append(self, layer: int, key: Tensor, value: Tensor, position: int) -> List[Tensor]:
         """Store ``(P, C)`` keys and values at ``position``; all so far as two tensors ``(P*h, position + 1, d)``."""
@@ -170,8 +170,11 @@ class _KeyValueCache:
         return result
 
 
-class _SentenceGroups:
-    """Where each row stands when rows are grouped by sentence, ``(B, P_max)``, for attention to shared keys."""
+class _SentenceBlocks:
+    """Where each row stands when rows are grouped into blocks of one sentence each, for attention to shared keys.
+
+    Blocks are small, so that sentences with few rows do not pay for those with many; ``(G, W)`` places for P rows.
+    """
 
     def __init__(self, padding_mask: Any, states: Tensor) -> None:
         self.mask: Optional[Tensor] = None  # (B, 1, 1, S), -inf at padding
@@ -179,27 +182,29 @@ class _SentenceGroups:
             mask = states.new_zeros(padding_mask[0].shape).masked_fill(padding_mask[0].bool(), float("-inf"))
             self.mask = mask[:, None, None, :]
         self.sentences = states.size(1)
-        self.width = 1
-        self.place = torch.arange(self.sentences, device=states.device)
+        self.count = 0
+        self.place = self.sentence = torch.empty(0, dtype=torch.int64, device=states.device)
 
-    def assign(self, sentences: np.ndarray, device: torch.device) -> None:
-        """Give each row ``(P,)`` a place in its sentence's group."""
+    def assign(self, sentences: np.ndarray) -> None:
+        """Give each row ``(P,)`` a place in a block of its sentence."""
         order = np.argsort(sentences, kind="stable")
         counts = np.bincount(sentences, minlength=self.sentences)
-        starts = np.cumsum(counts) - counts
-        rank = np.empty_like(order)
-        rank[order] = np.arange(len(order)) - starts[sentences[order]]
-        self.width = max(_FEWEST_QUERIES, int(counts.max()))
-        self.place = torch.from_numpy(sentences * self.width + rank).to(device)
+        blocks = -(-counts // BLOCK_ROWS)
+        starts, first = np.cumsum(counts) - counts, np.cumsum(blocks) - blocks
+        place = np.empty_like(order)
+        place[order] = np.arange(len(order)) + (first * BLOCK_ROWS - starts)[sentences[order]]
+        self.count = int(blocks.sum())
+        self.place = torch.from_numpy(place).to(self.place.device)
+        self.sentence = torch.from_numpy(np.repeat(np.arange(self.sentences), blocks)).to(self.place.device)
 
     def scatter(self, rows: Tensor) -> Tensor:
-        """``(P, C) -> (B, P_max, C)``, zeros where there is no row."""
-        grouped = rows.new_zeros((self.sentences * self.width, rows.size(1)))
-        return grouped.index_copy_(0, self.place, rows).view(self.sentences, self.width, -1)
+        """``(P, C) -> (G, W, C)``, zeros where there is no row."""
+        grouped = rows.new_zeros((self.count * BLOCK_ROWS, rows.size(1)))
+        return grouped.index_copy_(0, self.place, rows).view(self.count, BLOCK_ROWS, -1)
 
     def gather(self, grouped: Tensor) -> Tensor:
-        """``(B, P_max, C) -> (P, C)``."""
-        return grouped.reshape(self.sentences * self.width, -1)[self.place]
+        """``(G, W, C) -> (P, C)``."""
+        return grouped.reshape(self.count * BLOCK_ROWS, -1)[self.place]
 
 
 class _SharedAttention:
@@ -213,11 +218,11 @@ class _SharedAttention:
     def _split_heads(self, x: Tensor) -> Tensor:
         return x.view(*x.shape[:-1], self.attention.num_heads, self.attention.head_dim)
 
-    def __call__(self, x: Tensor, groups: _SentenceGroups) -> Tensor:
-        query = groups.scatter(self.attention.q_proj(x) * self.attention.scaling)
-        query = self._split_heads(query).transpose(1, 2)  # (B, h, P_max, d)
-        scores = torch.matmul(query, self.keys)  # (B, h, P_max, S)
-        if groups.mask is not None:
-            scores = scores + groups.mask
-        mixed = torch.matmul(_softmax(scores), self.values)  # (B, h, P_max, d)
-        return self.attention.out_proj(groups.gather(mixed.transpose(1, 2).flatten(2)))
+    def __call__(self, x: Tensor, blocks: _SentenceBlocks) -> Tensor:
+        query = blocks.scatter(self.attention.q_proj(x) * self.attention.scaling)
+        query = self._split_heads(query).transpose(1, 2)  # (G, h, W, d)
+        scores = torch.matmul(query, self.keys[blocks.sentence])  # (G, h, W, S)
+        if blocks.mask is not None:
+            scores = scores + blocks.mask[blocks.sentence]
+        mixed = torch.matmul(_softmax(scores), self.values[blocks.sentence])  # (G, h, W, d)
+        return self.attention.out_proj(blocks.gather(mixed.transpose(1, 2).flatten(2)))
