@@ -8,12 +8,15 @@ from typing import Dict, List, Optional, Tuple
 
 from dcmbr_fairseq.errors import UserError
 
-#: name -> (module with add_arguments(parser) and run(args), one line of help)
+#: name -> (module with add_arguments(parser) and run(args), one line of help). A module with TAKES_FAIRSEQ_FLAGS = True
+#: gets what its own parser does not know as args.fairseq_flags, to be read by the parser of fairseq-generate.
 COMMANDS: Dict[str, Tuple[str, str]] = {
     "select": ("dcmbr_fairseq.commands.select", "choose translations from saved pools, without a model"),
     "evaluate": ("dcmbr_fairseq.commands.evaluate", "score translations against references, with signatures"),
     "significance": ("dcmbr_fairseq.commands.significance", "test whether differences between systems are chance"),
-    "temperature": ("dcmbr_fairseq.commands.temperature", "what temperature stands for which label smoothing"),
+    "temperature": ("dcmbr_fairseq.commands.temperature", "temperatures by Lemma 1, or tuned on a validation set"),
+    "entropy": ("dcmbr_fairseq.commands.entropy", "token entropy of models, and where two models are alike in it"),
+    "ranks": ("dcmbr_fairseq.commands.ranks", "ranks of reference tokens in the model's token distributions"),
     "correlation": ("dcmbr_fairseq.commands.correlation", "correlation of quality and entropy over models"),
     "plot": ("dcmbr_fairseq.commands.plot", "draw the paper's figures from tables of results"),
     "table": ("dcmbr_fairseq.commands.table", "make the paper's tables from results"),
@@ -21,6 +24,7 @@ COMMANDS: Dict[str, Tuple[str, str]] = {
     "average": ("dcmbr_fairseq.commands.average", "average the last checkpoints of a training run"),
     "flags": ("dcmbr_fairseq.commands.flags", "print a training config as flags of fairseq-train"),
     "corpus": ("dcmbr_fairseq.commands.corpus", "filter, normalise and check parallel text for training"),
+    "phrasebook": ("dcmbr_fairseq.commands.phrasebook", "make the demo's English-German corpus"),
 }
 
 
@@ -29,11 +33,13 @@ def build_parser(chosen: Optional[str]) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="dcmbr", description="DC-MBR decoding: tools around pools of translations.")
     subparsers = parser.add_subparsers(dest="command", metavar="SUBCOMMAND", required=True)
     for name, (module_name, help_line) in COMMANDS.items():
-        subparser = subparsers.add_parser(name, help=help_line, description=help_line)
+        # no abbreviations: --seed must not be taken for --seeds
+        subparser = subparsers.add_parser(name, help=help_line, description=help_line, allow_abbrev=False)
         if name == chosen:
             module = importlib.import_module(module_name)
             module.add_arguments(subparser)
-            subparser.set_defaults(run=module.run)
+            passes_on = getattr(module, "TAKES_FAIRSEQ_FLAGS", False)
+            subparser.set_defaults(run=module.run, fairseq_flags=[] if passes_on else None)
     return parser
 
 
@@ -41,7 +47,11 @@ def main(arguments: Optional[List[str]] = None) -> int:
     """Run ``dcmbr``; returns the exit status: 0, 1 for bad input, 2 for bad usage, 130 for Ctrl-C."""
     arguments = sys.argv[1:] if arguments is None else arguments
     logging.basicConfig(level=logging.INFO, format="%(levelname)s | %(name)s | %(message)s", stream=sys.stderr)
-    args = build_parser(arguments[0] if arguments else None).parse_args(arguments)
+    parser = build_parser(arguments[0] if arguments else None)
+    args, others = parser.parse_known_args(arguments)
+    if others and args.fairseq_flags is None:
+        parser.error(f"unrecognized arguments: {' '.join(others)}")
+    args.fairseq_flags = others
     try:
         args.run(args)
     except UserError as error:

@@ -78,8 +78,8 @@ def written_price(euros: int, cents: int) -> Entry:
     return text(format_currency(amount, "EUR", locale="en_GB"), figures, figures.replace("€", "Euro"))
 
 
-PRICES = [spelled_price(euros, cents) for euros in range(2, 60) for cents in (0, 20, 50, 80)] + [
-    written_price(euros, cents) for euros in range(2, 100) for cents in (0, 20, 50, 90)
+PRICES = [spelled_price(euros, cents) for euros in range(2, 60) for cents in (0, 20, 50)] + [
+    written_price(euros, cents) for euros in range(2, 60) for cents in (0, 50, 90)
 ]
 ROUND_PRICES = [spelled_price(euros, 0) for euros in (*range(5, 100, 5), *range(100, 900, 50))]
 
@@ -119,7 +119,7 @@ def written_time(hour: int, minute: int) -> Entry:
 
 
 CLOCK = [spoken_time(hour, minute) for hour in range(1, 13) for minute in range(0, 60, 5)]
-SCHEDULE = [written_time(hour, minute) for hour in range(6, 24) for minute in range(0, 60, 5)]
+SCHEDULE = [written_time(hour, minute) for hour in range(6, 24) for minute in range(0, 60, 10)]
 TIMES = CLOCK + SCHEDULE
 
 

@@ -171,7 +171,7 @@ PHRASES = [
         metres=METRES,
     ),
     phrase(
-        "it is {n} minutes' walk to {place:the}.",
+        "it is {n} minutes on foot to {place:the}.",
         ("bis {place:zum} sind es {n} Minuten zu Fuß.", "zu Fuß sind es {n} Minuten bis {place:zum}."),
         n=spelled([2, *range(5, 50, 5)]),
         place=PLACES,

@@ -1,0 +1,182 @@
+"""The phrasebook as a corpus: counts, splits, determinism, paraphrases, forms of address, the command."""
+
+import os
+import random
+import re
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Dict, List, Set
+
+import pytest
+from fairseq_commands import REPOSITORY
+
+from dcmbr_fairseq import cli
+from dcmbr_fairseq.corpus.phrasebook import Phrasebook, build_phrasebook
+from dcmbr_fairseq.corpus.phrasebook.lines import words
+from dcmbr_fairseq.corpus.phrasebook.phrase import Pair, Phrase, phrase
+from dcmbr_fairseq.corpus.phrasebook.sampling import HELD_OUT_SHARE, MIN_OCCURRENCES, build, draw, hold_out
+from dcmbr_fairseq.corpus.phrasebook.topics import ALL_PHRASES
+from dcmbr_fairseq.errors import UserError
+
+SPLITS = ("train", "valid", "test")
+
+
+@pytest.fixture(scope="module")
+def book() -> Phrasebook:
+    return build_phrasebook()
+
+
+def tokens(text: str) -> Set[str]:
+    """Words and punctuation marks, found otherwise than the generator finds its words."""
+    return set(re.findall(r"\w+|[^\w\s]", text))
+
+
+def test_counts_are_as_promised(book: Phrasebook) -> None:
+    assert [len(book.train), len(book.valid), len(book.test)] == [19000, 500, 500]
+    assert len({*book.train, *book.valid, *book.test}) == 20000
+    assert len({english for english, _ in book.valid + book.test}) == 1000
+
+
+def test_no_held_out_sentence_is_in_training(book: Phrasebook) -> None:
+    sources = {english for english, _ in book.train}
+    assert sources.isdisjoint(english for english, _ in book.valid + book.test)
+
+
+@pytest.mark.parametrize("side", [0, 1])
+def test_every_held_out_token_occurs_in_training(book: Phrasebook, side: int) -> None:
+    seen = Counter(token for pair in book.train for token in tokens(pair[side]))
+    held_out = {token for pair in book.valid + book.test for token in tokens(pair[side])}
+    assert len(held_out) > 500
+    assert {token: seen[token] for token in held_out if seen[token] < MIN_OCCURRENCES} == {}
+
+
+def test_many_sentences_have_several_translations(book: Phrasebook) -> None:
+    translations: Dict[str, Set[str]] = {}
+    for english, german in book.train:
+        translations.setdefault(english, set()).add(german)
+    assert sum(len(found) > 1 for found in translations.values()) > 0.3 * len(translations)
+
+
+def test_a_name_decides_the_form_of_address(book: Phrasebook) -> None:
+    familiar = re.compile(r"\b(du|dir|dich|dein\w*)\b", re.IGNORECASE)
+    polite = re.compile(r"(?<!^)\b(Sie|Ihnen|Ihr\w*)\b")
+    forms = Counter()
+    for english, german in [*book.train, *book.valid, *book.test]:
+        called = re.match(r"(Mr \w+|Mrs \w+|\w+), (could|can|do|would|may|is|your|have|thank|give|how|say)\b", english)
+        if called:
+            formal = called[1].startswith("Mr")
+            forms[formal] += 1
+            assert not (familiar if formal else polite).search(german), (english, german)
+    assert min(forms.values()) > 100
+
+
+def test_every_template_renders_with_every_entry() -> None:
+    for each in ALL_PHRASES:
+        rounds = max([len(entries) for entries in each.slots.values()], default=1)
+        for number in range(rounds):
+            filled = [entries[number % len(entries)] for entries in each.slots.values()]
+            pairs = each.all_pairs(filled)
+            assert pairs
+            for text in (text for pair in pairs for text in pair):
+                assert text[0].isupper() or not text[0].isalpha(), text
+                assert text[-1] in ".?!" and not re.search(r"[{}|()*]|  | [,.?!]|,[.?!]|/", text), text
+
+
+def test_the_same_seed_gives_the_same_corpus_in_any_process(book: Phrasebook, tmp_path: Path) -> None:
+    for hash_seed in ("1", "2"):
+        line = [sys.executable, "-m", "dcmbr_fairseq.cli", "phrasebook", str(tmp_path / hash_seed), "--pairs", "3000"]
+        line += ["--valid", "50", "--test", "60", "--seed", "7"]
+        subprocess.run(line, check=True, cwd=REPOSITORY, env={**os.environ, "PYTHONHASHSEED": hash_seed})
+    names = [f"{split}.{language}" for split in SPLITS for language in ("en", "de")]
+    for name in names:
+        assert (tmp_path / "1" / name).read_bytes() == (tmp_path / "2" / name).read_bytes()
+    lines = {name: (tmp_path / "1" / name).read_text("utf-8").split("\n")[:-1] for name in names}
+    assert [len(lines[f"{split}.en"]) for split in SPLITS] == [2890, 50, 60]
+    written = build_phrasebook(3000, 50, 60, seed=7)
+    assert list(zip(lines["test.en"], lines["test.de"], strict=True)) == written.test
+    assert written.test != build_phrasebook(3000, 50, 60, seed=8).test
+
+
+# --- Sampling from phrases whose combinations can be read off the text -----------------------------------------------
+NAMES = words("\n".join(f"person{i} = mensch{i}" for i in range(12)))
+LIKES = phrase(["{a} likes {b}.", "{b} is liked by {a}."], ["{a} mag {b}.", "{a} hat {b} gern."], a=NAMES, b=NAMES)
+KNOWS = phrase("{a} knows {b}.", ["{a} kennt {b}.", "{b} ist {a} bekannt."], a=NAMES, b=NAMES)
+FIXED = phrase("Help!", "Hilfe!")
+
+
+def combination(pair: Pair) -> "tuple[str, ...]":
+    """(verb, subject, object) of an English sentence made by LIKES or KNOWS."""
+    first, second = re.findall(r"person\d+", pair[0].lower())
+    passive = "liked by" in pair[0]
+    return ("knows" if "knows" in pair[0] else "likes", *((second, first) if passive else (first, second)))
+
+
+@pytest.fixture(scope="module")
+def small() -> Phrasebook:
+    return build([LIKES, KNOWS, FIXED], pairs=330, valid=15, test=15, seed=3)
+
+
+def test_combinations_are_held_out_with_all_their_paraphrases(small: Phrasebook) -> None:
+    trained = {combination(pair) for pair in small.train if pair[0] != "Help!"}
+    held_out = [combination(pair) for pair in small.valid + small.test]
+    assert len(set(held_out)) == 30
+    assert trained.isdisjoint(held_out)
+    paraphrased = Counter(combination(pair) for pair in small.train if pair[0] != "Help!")
+    assert max(paraphrased.values()) > 1  # else the test above would say nothing about paraphrases
+
+
+def test_a_phrase_without_slots_is_never_held_out(small: Phrasebook) -> None:
+    assert ("Help!", "Hilfe!") in small.train
+
+
+def test_no_entry_fills_two_slots(small: Phrasebook) -> None:
+    pairs = [pair for pair in small.train + small.valid + small.test if pair[0] != "Help!"]
+    assert all(subject != other for _, subject, other in map(combination, pairs))
+
+
+def test_a_quarter_of_a_phrase_at_most_is_held_out() -> None:
+    drawn = draw([LIKES, KNOWS], 330, random.Random(1))
+    left = Counter(each.phrase for each in drawn)
+    with pytest.raises(UserError, match="raise --pairs"):
+        hold_out(drawn, int(sum(left.values()) * HELD_OUT_SHARE) + 1, random.Random(1))
+
+
+@pytest.mark.parametrize("phrases, available", [([FIXED], 1), ([LIKES], 396)])
+def test_more_than_there_is(phrases: List[Phrase], available: int) -> None:
+    with pytest.raises(UserError, match=r"--pairs must be at most \d+ .* ask for fewer") as error:
+        draw(phrases, 600, random.Random(1))
+    made = int(re.findall(r"at most (\d+)", str(error.value))[0])
+    assert available * 0.6 <= made <= available * 1.5  # each of the 132 combinations gives one to three pairs
+
+
+# --- The command ------------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    "flags, message",
+    [
+        (["--pairs", "500"], "--pairs must be at least 11 times --valid plus --test"),
+        (["--seed", "-1"], "none may be negative"),
+        (["--pairs", "0", "--valid", "0", "--test", "0"], "--pairs must be at least"),
+    ],
+)
+def test_bad_numbers(flags: List[str], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["phrasebook", str(tmp_path / "out"), *flags]) == 1
+    assert message in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
+def test_out_dir_is_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "out").write_text("")
+    assert cli.main(["phrasebook", str(tmp_path / "out")]) == 1
+    assert "OUT_DIR must be a folder" in capsys.readouterr().err
+
+
+def test_missing_package_is_named_with_the_remedy(tmp_path: Path) -> None:
+    program = (
+        "import sys; sys.modules['num2words'] = None; from dcmbr_fairseq import cli; "
+        f"sys.exit(cli.main(['phrasebook', {str(tmp_path / 'out')!r}]))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], cwd=REPOSITORY, capture_output=True, text=True)
+    assert done.returncode == 1
+    assert "needs num2words" in done.stderr and "dcmbr_fairseq[demo]" in done.stderr
