@@ -11,6 +11,7 @@ from sacrebleu.metrics import BLEU, CHRF
 
 from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.utilities import Comparison, build_utility, overlap
+from dcmbr_fairseq.utilities.bleu import separate_13a
 
 TOLERANCE = 1e-10
 #: What has broken tokenizers and n-gram counters before.
@@ -109,13 +110,16 @@ def test_bleu_equals_sacrebleu(pair, arguments, smooth):
     assert_equal(build_utility("bleu", arguments), BLEU(**arguments), *pair)
 
 
-@settings(max_examples=150, deadline=None)
-@given(texts.filter(lambda text: "\n" not in text))
-def test_13a_sees_one_word_at_a_time(text):
-    utility = build_utility("bleu", {})
-    tokenizer = BLEU().tokenizer
-    assert [token for word in text.split() for token in tokenizer(word).split()] == tokenizer(text).split()
-    assert utility._by_word
+@settings(max_examples=300, deadline=None)
+@given(st.lists(texts.map(str.rstrip), max_size=4))
+def test_13a_is_sacrebleus(lines):
+    """Characters for all texts at once, then one word at a time, instead of line by line."""
+    words, tokenizer = build_utility("bleu", {})._words, BLEU().tokenizer
+    for line, separated in zip(lines, separate_13a(lines), strict=True):
+        tokens = []
+        for word in separated.split():
+            tokens += words._tokenize(word) if words._special.search(word) else [word]
+        assert tokens == tokenizer(line).split()
 
 
 @settings(max_examples=60, deadline=None)

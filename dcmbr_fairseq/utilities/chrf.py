@@ -1,5 +1,6 @@
 """chrF and chrF++ (Popović 2015, 2017) of all pairs at once, equal to sacrebleu's sentence scores."""
 
+import re
 from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 import numpy as np
@@ -11,6 +12,7 @@ from dcmbr_fairseq.utilities.overlap import Arrangement, Matches, arrange, group
 from dcmbr_fairseq.utilities.words import WordTokens
 
 PUNCTUATION = frozenset("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~")
+AT_AN_END = re.compile(r"\A[!-/:-@\[-`{-~]|[!-/:-@\[-`{-~]\Z")  # one of them
 EPSILON = 1e-16  # sacrebleu's, for eps_smoothing
 #: Whether a character is one of those that ``str.split()`` splits at; there are none above U+3000.
 WHITESPACE = np.array([chr(code).isspace() for code in range(0x3001)] + [False])
@@ -49,7 +51,7 @@ class ChrfUtility(Utility):
         self.lowercase = check_flag("lowercase", lowercase)
         self.whitespace = check_flag("whitespace", whitespace)
         self.eps_smoothing = check_flag("eps_smoothing", eps_smoothing)
-        self._words = WordTokens(split_punctuation)
+        self._words = WordTokens(AT_AN_END, split_punctuation)
 
     def pairwise(
         self, hypotheses: Sequence[str], references: Sequence[str], source: Optional[str] = None

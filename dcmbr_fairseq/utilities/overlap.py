@@ -296,21 +296,13 @@ def _multiply(counts: np.ndarray, sentence: np.ndarray, group: _Group, matches: 
 
 def _unary(counts: np.ndarray) -> Tuple[np.ndarray, np.ndarray]:
     """``[counts >= k]`` for k from 1 to a row's largest count: rows of 0 and 1, and ``(V + 1,)`` where each starts."""
-    large = np.flatnonzero(counts > 1)
-    if not len(large):
-        return counts, np.arange(len(counts) + 1)
-    row = large // counts.shape[1]
-    begin = np.flatnonzero(_differs(row))
-    levels = np.ones(len(counts), dtype=np.intp)
-    levels[row.take(begin)] = np.maximum.reduceat(counts.take(large), begin)
+    levels = counts.max(axis=1).astype(np.intp)
     firsts = _running_total(levels)
+    if firsts[-1] == len(counts):
+        return counts, firsts
     source = np.repeat(np.arange(len(counts)), levels)
-    indicators = counts.take(source, axis=0)
-    several = np.flatnonzero(levels.take(source) > 1)
-    source = source.take(several)
-    k = (several - firsts.take(source) + 1).astype(np.float32)
-    indicators[several] = counts.take(source, axis=0) >= k[:, None]
-    return indicators, firsts
+    k = np.arange(1, len(source) + 1) - firsts.take(source)
+    return (counts.take(source, axis=0) >= k.astype(np.float32)[:, None]).astype(np.float32), firsts
 
 
 def _match_texts_with_themselves(matches: np.ndarray, lengths: np.ndarray, group: _Group) -> None:

@@ -1,5 +1,6 @@
 """From texts to numbered tokens, for n-grams of words: a word that was seen before is not tokenised again."""
 
+import re
 from array import array
 from itertools import chain
 from typing import Callable, Dict, Sequence, Tuple
@@ -7,50 +8,76 @@ from typing import Callable, Dict, Sequence, Tuple
 import numpy as np
 
 
-class WordTokens(Dict[str, int]):
-    """Numbers the tokens of texts, given a tokenizer that sees one word, a piece between white space, at a time.
+class WordTokens:
+    """Numbers the tokens of texts, and remembers texts and words, given a tokenizer that sees one word at a time.
 
-    As a dict it maps each word to its number among all words seen.
+    A word is a piece between white space. One thread at a time may use an object.
 
     Args:
-        tokenize: the tokens of a word, none or several.
+        special: words in which this is not found are one token.
+        tokenize: the tokens of one of the other words, none or several.
+        prepare: applied to texts first, all those that are new at once.
     """
 
-    #: Forget all words when there are more than this.
+    #: Forget everything when there are more texts or words than this.
     LIMIT = 1 << 17
 
-    def __init__(self, tokenize: Callable[[str], Sequence[str]]):
-        super().__init__()
+    def __init__(
+        self,
+        special: "re.Pattern[str]",
+        tokenize: Callable[[str], Sequence[str]],
+        prepare: Callable[[Sequence[str]], Sequence[str]] = list,
+    ):
+        self._special = special
         self._tokenize = tokenize
+        self._prepare = prepare
         self._forget()
-
-    def __missing__(self, word: str) -> int:
-        numbers = self._numbers
-        self._tokens.extend([numbers.setdefault(token, len(numbers)) for token in self._tokenize(word)])
-        self._bounds.append(len(self._tokens))
-        self[word] = number = len(self)
-        return number
 
     def units(self, texts: Sequence[str]) -> Tuple[np.ndarray, np.ndarray]:
         """The numbers of the tokens of all texts, one after the other, and ``(T,)`` how many each text has.
 
-        The numbers of different calls must not be mixed.
+        Numbers are equal where tokens are, within one call.
         """
-        if len(self) > self.LIMIT:
+        if len(self._words) > self.LIMIT or len(self._texts) > self.LIMIT:
             self._forget()
-        texts_words = [text.split() for text in texts]
-        counts = np.fromiter(map(len, texts_words), dtype=np.intp, count=len(texts))
-        words = np.fromiter(map(self.__getitem__, chain.from_iterable(texts_words)), dtype=np.intp, count=counts.sum())
-        bounds, tokens = (np.frombuffer(numbers, dtype=np.int64) for numbers in (self._bounds, self._tokens))
+        unknown = [text for text in texts if text not in self._texts]
+        if unknown:
+            self._read(list(dict.fromkeys(unknown)))
+        found = [self._texts[text] for text in texts]
+        lengths = np.fromiter(map(len, found), dtype=np.intp, count=len(found))
+        return np.frombuffer(b"".join(found), dtype=np.int32).astype(np.intp), lengths // 4
+
+    def _read(self, texts: Sequence[str]) -> None:
+        """Number the tokens of new texts."""
+        texts_words = list(map(str.split, self._prepare(texts)))
+        flat = list(chain.from_iterable(texts_words))
+        self._learn(set(flat).difference(self._words))
+        words = np.fromiter(map(self._words.__getitem__, flat), dtype=np.intp, count=len(flat))
+        bounds, tokens = (np.frombuffer(numbers, dtype=np.int32) for numbers in (self._bounds, self._tokens))
         first = bounds.take(words)
         sizes = bounds.take(words + 1) - first
         total = np.concatenate([[0], np.cumsum(sizes)])  # tokens before each word
-        here = np.repeat(first - total[:-1], sizes) + np.arange(total[-1])
-        lengths = np.diff(total.take(np.concatenate([[0], np.cumsum(counts)])))
-        return tokens.take(here), lengths
+        units = tokens.take(np.repeat(first - total[:-1], sizes) + np.arange(total[-1])).tobytes()
+        counts = np.fromiter(map(len, texts_words), dtype=np.intp, count=len(texts))
+        ends = (total.take(np.cumsum(counts)) * 4).tolist()
+        self._texts.update((text, units[a:b]) for text, a, b in zip(texts, [0, *ends[:-1]], ends, strict=True))
+
+    def _learn(self, words: "set[str]") -> None:
+        """Number words that are new, and their tokens."""
+        find, numbers = self._special.search, self._numbers
+        plain = [word for word in words if not find(word)]
+        start, first = len(self._words), len(self._tokens)
+        self._words.update(zip(plain, range(start, start + len(plain)), strict=True))
+        self._tokens.extend([numbers.setdefault(word, len(numbers)) for word in plain])
+        self._bounds.extend(range(first + 1, first + len(plain) + 1))
+        for word in words.difference(plain):
+            self._words[word] = len(self._words)
+            self._tokens.extend([numbers.setdefault(token, len(numbers)) for token in self._tokenize(word)])
+            self._bounds.append(len(self._tokens))
 
     def _forget(self) -> None:
-        self.clear()
-        self._numbers: Dict[str, int] = {}  # token -> its number
-        self._tokens = array("q", [0])  # the tokens of all words, one after the other, after one that is not used
-        self._bounds = array("q", [1])  # where the tokens of each word start, and where the last ones end
+        self._texts: Dict[str, bytes] = {}  # text -> the numbers of its tokens, int32
+        self._words: Dict[str, int] = {}  # word -> its number among all words
+        self._numbers: Dict[str, int] = {}  # token -> its number among all tokens
+        self._tokens = array("i", [0])  # tokens of all words, one after the other, after one that is not used
+        self._bounds = array("i", [1])  # where the tokens of each word start, and where those of the last one end
