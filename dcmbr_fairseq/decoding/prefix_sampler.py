@@ -102,6 +102,7 @@ class PrefixSampler:
     seed: int = 1
     max_rows: int = 4096
 
+    @torch.inference_mode()
     def sample(
         self,
         make_decoder: Callable[[np.ndarray], IncrementalDecoder],

@@ -6,7 +6,7 @@ kept once for all of its rows. All weights and layers are the model's own module
 """
 
 import copy
-from typing import Any, List, Optional
+from typing import Any, ClassVar, Dict, List, Optional
 
 import numpy as np
 import torch
@@ -132,10 +132,18 @@ def _softmax(scores: Tensor) -> Tensor:
 class _KeyValueCache:
     """Self-attention keys and values of all layers, ``(L, 2, rows, h, t, d)``; rows stay in place unless they move."""
 
+    #: One store for each kind of model, handed from batch to batch: fresh memory costs more than the copying.
+    _spare: ClassVar[Dict[Any, Tensor]] = {}
+
     def __init__(self, layers: Any, like: Tensor) -> None:
         attention = layers[0].self_attn
-        self._store = like.new_empty((len(layers), 2, 0, attention.num_heads, 0, attention.head_dim))
+        self._kind = (like.device, like.dtype, len(layers), attention.num_heads, attention.head_dim)
+        empty = like.new_empty((len(layers), 2, 0, attention.num_heads, 0, attention.head_dim))
+        self._store = self._spare.pop(self._kind, empty)
         self._rows = 0  # rows of the step before
+
+    def __del__(self) -> None:
+        self._spare[self._kind] = self._store
 
     def follow(self, rows: PrefixRows, length: int) -> None:
         """Make room for one more position of the new rows, and copy the history of those that moved."""
