@@ -91,7 +91,7 @@ class TransformerDecoder(IncrementalDecoder):
     def fork(self) -> "TransformerDecoder":
         """See :meth:`IncrementalDecoder.fork`; what belongs to the source is shared."""
         other = copy.copy(self)
-        other.cache, other.groups = self.cache.fork(), copy.copy(self.groups)
+        other.cache, other.blocks = self.cache.fork(self.length), copy.copy(self.blocks)
         return other
 
     def _embed(self, tokens: Tensor) -> Tensor:
@@ -141,6 +141,12 @@ class _KeyValueCache:
         empty = like.new_empty((len(layers), 2, 0, attention.num_heads, 0, attention.head_dim))
         self._store = self._spare.pop(self._kind, empty)
         self._rows = 0  # rows of the step before
+
+    def fork(self, length: int) -> "_KeyValueCache":
+        """An independent copy of the history of all rows."""
+        other = copy.copy(self)
+        other._store = self._store[:, :, : self._rows, :, : length + 1].clone()
+        return other
 
     def __del__(self) -> None:
         self._spare[self._kind] = self._store
