@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from dcmbr_fairseq.analysis.report.collect import read_rows, views
-from dcmbr_fairseq.analysis.report.page import fill, quantise
+from dcmbr_fairseq.analysis.report.page import detail, fill, quantise
 from dcmbr_fairseq.cli import main
 from dcmbr_fairseq.decoding.pools import TextPool
 from dcmbr_fairseq.decoding.records import format_row, make_row
@@ -96,7 +96,7 @@ def test_blocks_hold_the_pools_and_every_utility(page):
         (length,) = struct.unpack("<I", data[:4])
         start = 4 + length
         for entry in json.loads(data[4:start]):
-            shape = len(entry["hypotheses"]), len(entry.get("references", entry["hypotheses"]))
+            shape = entry["rows"], len(entry["columns"])
             cells = np.frombuffer(data[start : start + shape[0] * shape[1]], np.uint8).reshape(shape)
             start += cells.size
             found.append((entry, entry["low"] + cells / 255 * (entry["high"] - entry["low"])))
@@ -108,7 +108,10 @@ def test_blocks_hold_the_pools_and_every_utility(page):
         assert entry["hypotheses"] == pool.texts and entry["counts"] == pool.counts().tolist()
         assert entry.get("references") == (against.texts if references else None)
         expected = utility.pairwise(pool.texts, against.texts)
-        np.testing.assert_allclose(utilities, expected, atol=np.ptp(expected) / 510 + 1e-3)
+        assert entry["order"] == sorted(entry["order"], key=lambda i: -entry["expected"][i])
+        shown = expected[np.ix_(entry["order"], entry["columns"])]
+        assert shown.shape == expected.shape
+        np.testing.assert_allclose(utilities, shown, atol=np.ptp(expected) / 510 + 1e-3)
         np.testing.assert_allclose(entry["expected"], expected @ against.weights(), atol=6e-4)
         np.testing.assert_allclose(entry["recorded"], entry["expected"], atol=6e-4)
 
@@ -125,6 +128,15 @@ def test_quantisation_reaches_both_ends():
     values = np.array([[0.25, 0.5], [0.75, 1.25]])
     assert list(quantise(values, 0.25, 1.25)) == [0, 64, 128, 255]
     assert quantise(np.full((2, 2), 3.0), 3.0, 3.0) == bytes(4)
+
+
+def test_large_heat_maps_keep_the_best_and_the_most_frequent(tmp_path):
+    row = {"hypotheses": ["c", "a b", "a"], "references": ["x", "a b", "y", "a b"]}
+    (tmp_path / "pools.jsonl").write_text(json.dumps(row) + "\n")
+    (view,) = views(read_rows(tmp_path / "pools.jsonl"), build_utility("chrf", {}), {})
+    entry, cells = detail(view, 2)
+    assert (entry["order"], entry["rows"], entry["columns"]) == ([1, 2, 0], 2, [1, 0])
+    assert cells[0] == 255 and cells[1] == 0 and len(cells) == 4  # u("a b", "a b"), u("a b", "x")
 
 
 def test_values_are_not_templates():
@@ -146,6 +158,8 @@ def test_pools_without_a_decision_are_decided_by_the_reports_utility(tmp_path):
         (["--compare", "beam={folder}/short.txt"], "lacks 59 of 60 sentences (first: 1)"),
         (["--references", "{folder}/short.txt"], "lacks 59 of 60 sentences (first: 1)"),
         (["--compare", "A={folder}/beam.txt", "--name", "A"], "distinct names, got A, A"),
+        (["--utility-args", '{"beta": 1}'], "need --utility"),
+        (["--heat-map-size", "0"], "--heat-map-size must be >= 1, got 0"),
         (["--utility", "nonsense"], "--utility nonsense is unknown"),
     ],
 )
@@ -314,7 +328,7 @@ def test_heat_map_shows_utilities_by_keyboard_and_pointer(opened):
         "row 1, column 1: u = 100.0hypothesis: a dog runsreference: a dog runs"
     )
     press(opened, Keys.ARROW_RIGHT, Keys.ARROW_DOWN, Keys.ARROW_UP)
-    names = opened.execute_script("const d = await detailOf(0); return ranking(d.expected).map((i) => d.hypotheses[i])")
+    names = opened.execute_script("const d = await detailOf(0); return d.order.map((i) => d.hypotheses[i])")
     value = build_utility("chrf", {}).pairwise([names[0]], [names[1]])[0, 0]
     shown = re.fullmatch(r"row 1, column 2: u = ([\d.]+)hypothesis: (.+)reference: (.+)", texts_in(opened, "#cell")[0])
     assert float(shown[1]) == pytest.approx(value, abs=0.3) and list(shown.groups()[1:]) == names[:2]

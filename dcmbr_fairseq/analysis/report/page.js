@@ -23,7 +23,7 @@ async function unpackBlock(number) {
     detail.shared = !detail.references;
     detail.references = detail.references || detail.hypotheses;
     detail.referenceCounts = detail.referenceCounts || detail.counts;
-    const size = detail.hypotheses.length * detail.references.length;
+    const size = detail.rows * detail.columns.length;
     detail.cells = bytes.subarray(start, start + size);
     start += size;
   }
@@ -204,7 +204,7 @@ async function show(position) {
   const detail = await detailOf(position);
   if (state.position !== position) return; // another one was chosen meanwhile
   history.replaceState(null, "", `#sentence=${encodeURIComponent(sentence.id)}`);
-  const rows = ranking(detail.expected);
+  const rows = detail.order;
   $("sentence").replaceChildren(
     element("h2", {}, `Sentence ${sentence.id}`), textsOf(sentence),
     element("h3", {}, "Choices"), choices(sentence, detail, rows),
@@ -264,7 +264,8 @@ function poolColumns(sentence, detail, rows) {
   const columns = [["rank", (i) => -rank.get(i), (i) => rank.get(i)],
     ["drawn", (i) => detail.counts[i], (i) => `${detail.counts[i]}×`],
     ["expected utility", (i) => detail.expected[i], (i) => shown(detail.expected[i])]];
-  if (detail.recorded && state.data.decidedBy !== state.data.signature)
+  const other = detail.recorded && detail.recorded.some((value, i) => Math.abs(value - detail.expected[i]) > 0.01);
+  if (other) // another utility, other weights, or the estimates of a pruned decision
     columns.push(["decided by", (i) => detail.recorded[i], (i) => detail.recorded[i].toFixed(3)]);
   columns.push(["log-prob", (i) => detail.logProb[i], (i) => detail.logProb[i].toFixed(1)]);
   if (detail.quality) columns.push(["to reference", (i) => detail.quality[i], (i) => shown(detail.quality[i])]);
@@ -325,13 +326,12 @@ function color(share) {
 }
 
 function heatMap(sentence, detail, rows) {
-  const columns = detail.shared ? rows : ranking(detail.referenceCounts);
   const step = (detail.high - detail.low) / state.data.levels;
-  const width = columns.length;
+  const columns = detail.columns, width = columns.length;
   const map = {
-    height: rows.length, width, row: 0, column: 0, active: false,
-    chosen: rows.findIndex((i) => detail.hypotheses[i] === sentence.texts[0]),
-    value: (row, column) => detail.low + step * detail.cells[rows[row] * width + columns[column]],
+    height: detail.rows, width, row: 0, column: 0, active: false,
+    chosen: rows.slice(0, detail.rows).findIndex((i) => detail.hypotheses[i] === sentence.texts[0]),
+    value: (row, column) => detail.low + step * detail.cells[row * width + column],
     hypothesis: (row) => detail.hypotheses[rows[row]],
     reference: (column) => detail.references[columns[column]],
   };
@@ -345,7 +345,10 @@ function heatMap(sentence, detail, rows) {
   const order = detail.shared
     ? "The pool plays both parts: rows and columns by expected utility."
     : "Rows by expected utility, columns by how often they were drawn.";
-  return [element("p", { className: "note" }, `${order} The framed row is the choice of ${state.data.systems[0]}.`),
+  const whole = map.height === rows.length && width === detail.references.length;
+  const part = whole ? "" : ` The first ${map.height} by ${width}.`;
+  const note = `${order}${part} The framed row is the choice of ${state.data.systems[0]}.`;
+  return [element("p", { className: "note" }, note),
     element("div", { className: "scroll", id: "heat" }, canvas), output, legend(stretch)];
 }
 

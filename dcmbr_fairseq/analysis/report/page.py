@@ -6,7 +6,9 @@ written in base64; unpacked it is
 
     length of the JSON text (uint32, little-endian) | JSON list of details | one byte for each cell of the heat maps
 
-A cell is the utility between the sentence's least (0) and greatest (255).
+A cell is the utility between the sentence's least (0) and greatest (255). Rows are the hypotheses in their ranking,
+columns the same hypotheses where one pool plays both parts, else the references by how often they were drawn; no more
+than ``size`` of each, so that pools of hundreds stay small enough.
 """
 
 import base64
@@ -22,6 +24,7 @@ from typing import Any, Dict, Iterable, Iterator, List, Tuple
 import numpy as np
 
 from dcmbr_fairseq.analysis.report.collect import Setting, View, in_batches
+from dcmbr_fairseq.rules.expected_utility import rank
 
 BLOCK = 25
 _LEVELS = 255
@@ -46,15 +49,20 @@ def index_entry(view: View) -> Dict[str, Any]:
     return entry
 
 
-def detail(view: View) -> Tuple[Dict[str, Any], bytes]:
-    """The pools of a sentence, and the cells of its heat map: hypotheses by rows."""
+def detail(view: View, size: int) -> Tuple[Dict[str, Any], bytes]:
+    """The pools of a sentence, and the cells of its heat map, at most ``size`` by ``size``."""
     pool, references = view.pools.hypotheses, view.pools.references
+    order = rank(view.expected, pool.text_log_prob())
+    columns = (order if references is None else np.argsort(-references.counts(), kind="stable"))[:size]
     low, high = float(view.utilities.min()), float(view.utilities.max())
     entry: Dict[str, Any] = {
         "hypotheses": pool.texts,
         "counts": pool.counts().tolist(),
         "logProb": _rounded(pool.text_log_prob()),
         "expected": _rounded(view.expected),
+        "order": order.tolist(),
+        "columns": columns.tolist(),
+        "rows": min(size, len(order)),
         "low": round(low, 4),
         "high": round(high, 4),
     }
@@ -64,7 +72,7 @@ def detail(view: View) -> Tuple[Dict[str, Any], bytes]:
         entry["recorded"] = _rounded(view.recorded)
     if view.quality is not None:
         entry["quality"] = _rounded(view.quality)
-    return entry, quantise(view.utilities, low, high)
+    return entry, quantise(view.utilities[np.ix_(order[:size], columns)], low, high)
 
 
 def quantise(utilities: np.ndarray, low: float, high: float) -> bytes:
@@ -104,26 +112,27 @@ class Index:
         self.low, self.high = min(self.low, float(view.utilities.min())), max(self.high, float(view.utilities.max()))
 
 
-def blocks(views: Iterable[View], index: Index) -> Iterator[str]:
+def blocks(views: Iterable[View], index: Index, size: int) -> Iterator[str]:
     """Pack the views block by block; they are added to ``index``."""
     for batch in in_batches(views, BLOCK):
         for view in batch:
             index.add(view)
-        yield pack_block([detail(view) for view in batch])
+        yield pack_block([detail(view, size) for view in batch])
 
 
-def render_page(views: Iterable[View], setting: Setting, title: str) -> Iterator[str]:
+def render_page(views: Iterable[View], setting: Setting, title: str, size: int = 100) -> Iterator[str]:
     """Yield the parts of the page in their order; at no time is more than a block of views held.
 
     Args:
         views: one for each sentence.
         setting: what they share.
         title: heading of the page.
+        size: most rows and columns of a heat map.
     """
     head, tail = asset("page.html").split("<!-- data -->")
     yield fill(head, {"title": html.escape(title), "style": asset("page.css")})
     index = Index()
-    for number, block in enumerate(blocks(views, index)):
+    for number, block in enumerate(blocks(views, index, size)):
         yield f'<script type="text/plain" id="block-{number}">{block}</script>\n'
     meta = {
         "systems": setting.systems, "signature": setting.signature, "decidedBy": setting.decided_by,
