@@ -1,0 +1,78 @@
+"""``dcmbr entropy``: mean token entropy of models over teacher-forced references; at what temperature two are alike."""
+
+import argparse
+import math
+from typing import TYPE_CHECKING, Any, Dict, List
+
+from dcmbr_fairseq.analysis.tidy import FORMATS, parse_numbers, write_rows
+from dcmbr_fairseq.commands.model_options import add_model_arguments, load_systems, open_workspace
+from dcmbr_fairseq.errors import UserError
+
+if TYPE_CHECKING:
+    from dcmbr_fairseq.analysis.entropy import MeanEntropy
+    from dcmbr_fairseq.analysis.models import System, Workspace
+
+#: The rest of the command line goes to fairseq-generate's parser.
+TAKES_FAIRSEQ_FLAGS = True
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's options."""
+    add_model_arguments(parser)
+    parser.add_argument(
+        "--temperatures", default="1", metavar="T,T,...", help="softmax temperatures T (default: 1, the model's own)"
+    )
+    parser.add_argument(
+        "--match", metavar="NATS|MODEL",
+        help="find the T at which each model's entropy is this, in nats, or that of another checkpoint at T = 1",
+    )  # fmt: skip
+    parser.add_argument("--format", choices=FORMATS, help="default: text, or what the ending of --output says")
+    parser.add_argument("--output", metavar="FILE", help="write there, whole or not at all (default: standard output)")
+
+
+def run(args: argparse.Namespace) -> None:
+    """Measure and print."""
+    from dcmbr_fairseq.analysis.entropy import match_temperature, mean_token_entropies
+
+    temperatures = parse_numbers("--temperatures", args.temperatures)
+    if args.match is not None and args.temperatures != "1":
+        raise UserError("--match finds the temperature: leave out --temperatures")
+    workspace = open_workspace(args)
+    systems = load_systems(args, workspace)
+    rows: List[Dict[str, Any]] = []
+    if args.match is None:
+        for system in systems:
+            rows += [row_of(system, found) for found in mean_token_entropies(workspace, system, temperatures)]
+    else:
+        wanted = entropy_to_match(args.match, workspace)
+        for system in systems:
+            rows.append({**row_of(system, match_temperature(workspace, system, wanted)), "match": args.match})
+    write_rows(rows, args.output, args.format)
+
+
+def entropy_to_match(text: str, workspace: "Workspace") -> float:
+    """The number of ``--match``, or the entropy at T = 1 of the model that it names, in nats.
+
+    Raises:
+        UserError: it is neither.
+    """
+    from dcmbr_fairseq.analysis.entropy import mean_token_entropies
+
+    try:
+        nats = float(text)
+    except ValueError:
+        return mean_token_entropies(workspace, workspace.load(text), [1.0])[0].nats
+    if not (nats > 0 and math.isfinite(nats)):
+        raise UserError(f"--match must be an entropy above 0 in nats, or a checkpoint, got {text}")
+    return nats
+
+
+def row_of(system: "System", found: "MeanEntropy") -> Dict[str, Any]:
+    """One row of the table."""
+    return {
+        **system.columns(),
+        "temperature": found.temperature,
+        "entropy": found.nats,
+        "entropy_bits": found.bits,
+        "tokens": found.tokens,
+    }
