@@ -11,7 +11,7 @@ from dcmbr_fairseq.analysis.tables import Grid, render
 from dcmbr_fairseq.commands.evaluate import parse_metric_arguments, parse_metrics, write_output
 from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.evaluation.metrics import MetricOptions
-from dcmbr_fairseq.evaluation.significance import Comparison, Interval, approximate_randomisation, paired_bootstrap
+from dcmbr_fairseq.evaluation.significance import PairedResult, Interval, approximate_randomisation, paired_bootstrap
 from dcmbr_fairseq.evaluation.statistics import SegmentMean, Statistic, build_statistic
 from dcmbr_fairseq.evaluation.systems import FORMATS, read_translations, system_names
 from dcmbr_fairseq.files import read_lines
@@ -70,7 +70,7 @@ def run(args: argparse.Namespace) -> None:
     write_output(show(results, args.format, note, [s.signature() for s in statistics]), args.output)
 
 
-def compare(baseline: np.ndarray, system: np.ndarray, statistic: Statistic, args: argparse.Namespace) -> Comparison:
+def compare(baseline: np.ndarray, system: np.ndarray, statistic: Statistic, args: argparse.Namespace) -> PairedResult:
     """Run the chosen test."""
     test, samples = TESTS[args.test]
     return test(baseline, system, statistic.score, samples if args.samples is None else args.samples, args.seed)
@@ -92,7 +92,7 @@ def show(results: List[Dict[str, Any]], form: str, note: str, signatures: List[s
 
 def as_json(row: Dict[str, Any]) -> Dict[str, Any]:
     """A comparison as a flat JSON object."""
-    result: Comparison = row["result"]
+    result: PairedResult = row["result"]
     scores = {"baseline_score": result.baseline, "system_score": result.system, "difference": result.difference}
     intervals = {
         name: list(asdict(interval).values()) if interval is not None else None
@@ -107,7 +107,7 @@ def as_json(row: Dict[str, Any]) -> Dict[str, Any]:
     return {**names, **scores, **intervals, **p_values, "samples": result.samples}
 
 
-def cells(metric: str, baseline: str, system: str, result: Comparison) -> List[Any]:
+def cells(metric: str, baseline: str, system: str, result: PairedResult) -> List[Any]:
     """A comparison as a row of the table; p = 0 of S samples is shown as less than 1 / S."""
     p = f"{result.p_value:.3f}" if result.extreme else f"< {1 / result.samples:.2g}"
     interval = result.difference_interval

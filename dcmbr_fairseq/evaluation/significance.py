@@ -39,7 +39,7 @@ class Interval:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class PairedResult:
     """Two systems compared on one test set.
 
     Attributes:
@@ -78,7 +78,7 @@ class Comparison:
 
 def paired_bootstrap(
     baseline: np.ndarray, system: np.ndarray, score: Score, samples: int = 1000, seed: int = 12345
-) -> Comparison:
+) -> PairedResult:
     """Paired bootstrap: resample segments with replacement, the same ones for both systems.
 
     Under the null hypothesis the resampled |difference| is distributed around its mean as it would be around zero
@@ -103,7 +103,7 @@ def paired_bootstrap(
     spread = np.abs(second - first)
     extreme = spread - spread.mean() >= abs(observed[1] - observed[0]) - TOLERANCE
     intervals = Interval.of(first), Interval.of(second), Interval.of(second - first)
-    return Comparison(*observed, int(extreme.sum()), samples, *intervals)
+    return PairedResult(*observed, int(extreme.sum()), samples, *intervals)
 
 
 def bootstrap_weights(segments: int, samples: int, seed: int) -> Iterator[np.ndarray]:
@@ -120,7 +120,7 @@ def bootstrap_weights(segments: int, samples: int, seed: int) -> Iterator[np.nda
 
 def approximate_randomisation(
     baseline: np.ndarray, system: np.ndarray, score: Score, samples: int = 10000, seed: int = 12345
-) -> Comparison:
+) -> PairedResult:
     """Paired approximate randomisation (Noreen 1989): swap the two outputs of each segment with probability 1/2.
 
     p = P(|d*| >= |d|) over the swaps, which are exchangeable under the null hypothesis. Arguments and errors are those
@@ -132,7 +132,7 @@ def approximate_randomisation(
     observed = _observed(baseline, system, score)
     spread = np.abs(score(sums) - score(total - sums))
     extreme = spread >= abs(observed[1] - observed[0]) - TOLERANCE
-    return Comparison(*observed, int(extreme.sum()), samples)
+    return PairedResult(*observed, int(extreme.sum()), samples)
 
 
 def swaps(segments: int, samples: int, seed: int) -> Iterator[np.ndarray]:
