@@ -11,7 +11,7 @@ from dcmbr_fairseq.analysis.tables import Grid, render
 from dcmbr_fairseq.commands.evaluate import parse_metric_arguments, parse_metrics, write_output
 from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.evaluation.metrics import MetricOptions
-from dcmbr_fairseq.evaluation.significance import PairedResult, Interval, approximate_randomisation, paired_bootstrap
+from dcmbr_fairseq.evaluation.significance import Interval, PairedResult, approximate_randomisation, paired_bootstrap
 from dcmbr_fairseq.evaluation.statistics import SegmentMean, Statistic, build_statistic
 from dcmbr_fairseq.evaluation.systems import FORMATS, read_translations, system_names
 from dcmbr_fairseq.files import read_lines
