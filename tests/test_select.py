@@ -93,6 +93,23 @@ def test_weights_count_as_repetitions(tmp_path, capsys, pools):
     assert select(capsys, weighted) == select(capsys, repeated)
 
 
+def test_references_may_weigh_their_model_probability(tmp_path, capsys):
+    rows = [(["x y", "x z"], ["x y", "x z", "x y"])]
+    log_probs = {"reference_log_probs": np.log([0.1, 0.3, 0.1]).tolist()}
+    path = write_jsonl(tmp_path / "pools.jsonl", rows, **log_probs)
+    assert select(capsys, path) == ["x y"]
+    (line,) = select(capsys, path, "--reference-weights", "model", "--format", "json")
+    row = json.loads(line)
+    scores = [METRICS["chrf"].sentence_score("x z", [r]).score for r in ("x y", "x z")]
+    assert row["translation"] == "x z"
+    assert row["expected_utility"] == pytest.approx(0.25 * scores[0] + 0.75 * scores[1], abs=1e-6)
+    model = ("--reference-weights", "model")
+    bare = write_jsonl(tmp_path / "bare.jsonl", rows)
+    assert "model: sentence 1 lacks the references' log-probabilities" in refused(capsys, bare, *model)
+    weighted = write_jsonl(tmp_path / "weighted.jsonl", rows, weights=[1, 2, 3], **log_probs)
+    assert "model: sentence 1 has weights of its own" in refused(capsys, weighted, *model)
+
+
 def test_json_holds_scores_and_signature(tmp_path, capsys, pools):
     path = write_jsonl(tmp_path / "pools.jsonl", pools)
     rows = [json.loads(line) for line in select(capsys, path, "--format", "json", "--nbest", 3)]

@@ -5,7 +5,7 @@ import contextlib
 import itertools
 import logging
 import sys
-from typing import IO, Any, Dict, Iterable, Iterator, List, TypeVar
+from typing import IO, Any, Dict, Iterable, Iterator, List, Tuple, TypeVar
 
 from tqdm import tqdm
 
@@ -42,6 +42,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--num-hyp", type=int, metavar="N", help="use the first N hypothesis draws (default: all)")
     parser.add_argument("--num-ref", type=int, metavar="N", help="use the first N reference draws (default: all)")
+    parser.add_argument(
+        "--reference-weights", default="counts", choices=("counts", "model"),
+        help="weight of each distinct reference: how often it was drawn, or its model probability renormalised over "
+        "the pool (default: counts)",
+    )  # fmt: skip
     parser.add_argument("--nbest", type=int, default=1, metavar="K", help="K best distinct hypotheses (default: 1)")
     parser.add_argument(
         "--format", default="text", choices=("text", "json"),
@@ -62,7 +67,7 @@ def run(args: argparse.Namespace) -> None:
         logger.info("utility %s", utility.signature())
         rows = tqdm(first_draws(open_pools(args), args), desc="select", unit=" sentences", file=sys.stderr)
         with rows, open_output(args.output) as out:
-            for number, (pools, decision) in enumerate(decide(rows, rule, utility, args.nbest)):
+            for number, (pools, decision) in enumerate(decide(rows, rule, utility, args)):
                 ranking = rank_texts(pools, decision, args.nbest)
                 if args.format == "json":
                     out.write(format_json(pools, decision, ranking, utility) + "\n")
@@ -107,7 +112,7 @@ def first_draws(rows: Iterable[Pools], args: argparse.Namespace) -> Iterator[Poo
     """The first ``--num-hyp`` and ``--num-ref`` draws of each row.
 
     Raises:
-        UserError: a pool is smaller, or a row has no source although the utility needs it.
+        UserError: a pool is smaller, or a row lacks what ``--reference-weights model`` needs.
     """
     for number, pools in enumerate(rows, 1):
         for flag, size, pool in (
@@ -117,12 +122,15 @@ def first_draws(rows: Iterable[Pools], args: argparse.Namespace) -> Iterator[Poo
             if size is not None and size > len(pool.draws):
                 draws = len(pool.draws)
                 raise UserError(f"{flag} {size} is more than the {draws} draws of sentence {number}: lower it")
+        if args.reference_weights == "model" and (pools.weights is not None or not pools.has_reference_log_probs):
+            reason = "lacks the references' log-probabilities" if pools.weights is None else "has weights of its own"
+            raise UserError(f"--reference-weights model: sentence {number} {reason}: use counts")
         yield pools.first(args.num_hyp, args.num_ref)
 
 
 def decide(
-    rows: Iterable[Pools], rule: DecisionRule, utility: Utility, nbest: int
-) -> "Iterator[tuple[Pools, Decision]]":
+    rows: Iterable[Pools], rule: DecisionRule, utility: Utility, args: argparse.Namespace
+) -> Iterator[Tuple[Pools, Decision]]:
     """Yield each row with its decision, some sentences at a time."""
     number = 0
     for batch in batches(rows, BATCH_SENTENCES):
@@ -131,8 +139,8 @@ def decide(
             number += 1
             if utility.needs_source and pools.source is None:
                 raise UserError(f"the utility needs the source, which sentence {number} lacks: give source or --source")
-            candidates.append(pools.candidates())
-        yield from zip(batch, rule.decide(candidates, utility, nbest), strict=True)
+            candidates.append(pools.candidates(args.reference_weights))
+        yield from zip(batch, rule.decide(candidates, utility, args.nbest), strict=True)
 
 
 def batches(items: Iterable[Item], size: int) -> Iterator[List[Item]]:

@@ -34,6 +34,7 @@ from dcmbr_fairseq.decoding.pools import TextPool
 from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.files import PathLike, atomic_writer, iter_lines
 from dcmbr_fairseq.rules.decision import Candidates, Decision
+from dcmbr_fairseq.rules.weights import reference_weights
 
 logger = logging.getLogger(__name__)
 
@@ -75,10 +76,16 @@ class Pools:
         references = references if num_ref is None else references.first(num_ref)
         return replace(self, hypotheses=hypotheses, references=references, weights=weights)
 
-    def candidates(self) -> Candidates:
-        """What a decision rule sees of them."""
+    @property
+    def has_reference_log_probs(self) -> bool:
+        """Whether the log-probabilities of the references are known, as in a row of ``--pools-out``."""
+        singular = "hypothesis" if self.references is None else "reference"
+        return self.row is not None and self.row.get(f"{singular}_log_probs") is not None
+
+    def candidates(self, kind: str = "counts") -> Candidates:
+        """What a decision rule sees of them; ``kind`` is ``--reference-weights``, weights in the row come first."""
         references = self.reference_pool
-        weights = references.weights()
+        weights = reference_weights(kind, references.counts(), references.text_log_prob())
         if self.weights is not None:
             weights = np.bincount(references.draws, weights=self.weights, minlength=len(references.texts))
         return Candidates(

@@ -7,8 +7,7 @@ import numpy as np
 
 from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.utilities.arguments import check_choice, check_flag, check_number, check_order
-from dcmbr_fairseq.utilities.base import Comparison, Utility
-from dcmbr_fairseq.utilities.overlap import Arrangement, Matches, arrange, grouped, ngram_matches, scores_by_sentence
+from dcmbr_fairseq.utilities.overlap import Arrangement, Matches, OverlapUtility, ngram_matches
 from dcmbr_fairseq.utilities.words import WordTokens
 
 #: Precisions are multiplied before their logarithm is taken, but not so many that the product could vanish.
@@ -22,7 +21,7 @@ SPECIAL_IN_13A = re.compile(r"[.,]|[0-9]-")
 NOTHING = re.compile(r"(?!)")
 
 
-class BleuUtility(Utility):
+class BleuUtility(OverlapUtility):
     """Sentence BLEU.
 
     Args:
@@ -65,20 +64,6 @@ class BleuUtility(Utility):
         self._by_word = tokenize == "13a"
         self._words = WordTokens(SPECIAL_IN_13A if self._by_word else NOTHING, self._split_word, self._prepare)
 
-    def pairwise(
-        self, hypotheses: Sequence[str], references: Sequence[str], source: Optional[str] = None
-    ) -> np.ndarray:
-        """See :meth:`~dcmbr_fairseq.utilities.base.Utility.pairwise`; scores from 0 to 100."""
-        return self.pairwise_batch([Comparison(hypotheses, references)])[0]
-
-    def pairwise_batch(self, batch: Sequence[Comparison]) -> List[np.ndarray]:
-        """See :meth:`~dcmbr_fairseq.utilities.base.Utility.pairwise_batch`."""
-        arrangements = [arrange(comparison.hypotheses, comparison.references) for comparison in batch]
-        scores: List[np.ndarray] = []
-        for part in grouped(arrangements, [sum(map(len, a.texts)) for a in arrangements]):
-            scores += scores_by_sentence(self._scores(arrangements[part]), arrangements[part])
-        return scores
-
     def signature(self) -> str:
         """Sacrebleu's name and signature, with its version; ``ngram`` is added where it is not sacrebleu's 4."""
         self._metric.num_refs = 1
@@ -109,7 +94,7 @@ class BleuUtility(Utility):
     def _mean_precision(self, counts: Matches) -> np.ndarray:
         """``(P,)`` geometric mean of the smoothed precisions, in percent."""
         lengths, orders = counts.hyp_lengths, len(counts.matches)
-        added = self.smooth_value or 0.0 if self.smooth_method == "add-k" else 0.0
+        added = (self.smooth_value or 0.0) if self.smooth_method == "add-k" else 0.0
         smoothing: Any = self.smooth_value if self.smooth_method == "floor" else 1.0
         log_sum, product = np.zeros(len(lengths)), np.ones(len(lengths))
         for n, matches in enumerate(counts.matches.astype(np.float64)):

@@ -1,14 +1,13 @@
 """chrF and chrF++ (Popović 2015, 2017) of all pairs at once, equal to sacrebleu's sentence scores."""
 
 import re
-from typing import Any, Dict, List, Optional, Sequence, Tuple
+from typing import Any, Dict, List, Sequence, Tuple
 
 import numpy as np
 
 from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.utilities.arguments import check_flag, check_number, check_order
-from dcmbr_fairseq.utilities.base import Comparison, Utility
-from dcmbr_fairseq.utilities.overlap import Arrangement, Matches, arrange, grouped, ngram_matches, scores_by_sentence
+from dcmbr_fairseq.utilities.overlap import Arrangement, Matches, OverlapUtility, ngram_matches
 from dcmbr_fairseq.utilities.words import WordTokens
 
 PUNCTUATION = frozenset("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~")
@@ -18,7 +17,7 @@ EPSILON = 1e-16  # sacrebleu's, for eps_smoothing
 WHITESPACE = np.array([chr(code).isspace() for code in range(0x3001)] + [False])
 
 
-class ChrfUtility(Utility):
+class ChrfUtility(OverlapUtility):
     """chrF: F-score of character n-grams, averaged over the orders that both sides have.
 
     Args:
@@ -52,20 +51,6 @@ class ChrfUtility(Utility):
         self.whitespace = check_flag("whitespace", whitespace)
         self.eps_smoothing = check_flag("eps_smoothing", eps_smoothing)
         self._words = WordTokens(AT_AN_END, split_punctuation)
-
-    def pairwise(
-        self, hypotheses: Sequence[str], references: Sequence[str], source: Optional[str] = None
-    ) -> np.ndarray:
-        """See :meth:`~dcmbr_fairseq.utilities.base.Utility.pairwise`; scores from 0 to 100."""
-        return self.pairwise_batch([Comparison(hypotheses, references)])[0]
-
-    def pairwise_batch(self, batch: Sequence[Comparison]) -> List[np.ndarray]:
-        """See :meth:`~dcmbr_fairseq.utilities.base.Utility.pairwise_batch`."""
-        arrangements = [arrange(comparison.hypotheses, comparison.references) for comparison in batch]
-        scores: List[np.ndarray] = []
-        for part in grouped(arrangements, [sum(map(len, a.texts)) for a in arrangements]):
-            scores += scores_by_sentence(self._scores(arrangements[part]), arrangements[part])
-        return scores
 
     def signature(self) -> str:
         """Sacrebleu's name and signature, with its version."""

@@ -10,10 +10,13 @@ Axes: B sentences, T texts of all sentences, P pairs of all sentences, N orders,
 O occurrences of windows.
 """
 
+import abc
 import threading
-from typing import Iterator, List, NamedTuple, Sequence, Tuple
+from typing import Iterator, List, NamedTuple, Optional, Sequence, Tuple
 
 import numpy as np
+
+from dcmbr_fairseq.utilities.base import Comparison, Utility
 
 #: Largest table that is addressed directly; a wider range of keys is sorted instead (many different characters).
 TABLE_LIMIT = 1 << 22
@@ -21,7 +24,7 @@ TABLE_LIMIT = 1 << 22
 KEY_BITS = 63
 #: Largest number of cells of a count matrix (float32: 32 MB); more n-grams are multiplied in turn.
 CELL_LIMIT = 1 << 23
-#: Units (characters or tokens) that are worth handling in one group of sentences: their arrays stay in the cache.
+#: Characters that are worth handling in one group of sentences: their arrays stay in the cache.
 GROUP_UNITS = 1 << 16
 
 
@@ -339,7 +342,29 @@ def _running_total(sizes: np.ndarray) -> np.ndarray:
     return total
 
 
-def scores_by_sentence(scores: np.ndarray, arrangements: Sequence[Arrangement]) -> List[np.ndarray]:
+class OverlapUtility(Utility):
+    """A utility that is a function of the clipped n-gram matches of a pair of texts."""
+
+    def pairwise(
+        self, hypotheses: Sequence[str], references: Sequence[str], source: Optional[str] = None
+    ) -> np.ndarray:
+        """See :meth:`~dcmbr_fairseq.utilities.base.Utility.pairwise`; scores from 0 to 100."""
+        return self.pairwise_batch([Comparison(hypotheses, references)])[0]
+
+    def pairwise_batch(self, batch: Sequence[Comparison]) -> List[np.ndarray]:
+        """See :meth:`~dcmbr_fairseq.utilities.base.Utility.pairwise_batch`."""
+        arrangements = [arrange(comparison.hypotheses, comparison.references) for comparison in batch]
+        scores: List[np.ndarray] = []
+        for part in _groups(arrangements):
+            scores += _by_sentence(self._scores(arrangements[part]), arrangements[part])
+        return scores
+
+    @abc.abstractmethod
+    def _scores(self, arrangements: Sequence[Arrangement]) -> np.ndarray:
+        """``(P,)`` the scores of all pairs of distinct texts of each sentence, one sentence after the other."""
+
+
+def _by_sentence(scores: np.ndarray, arrangements: Sequence[Arrangement]) -> List[np.ndarray]:
     """Cut the scores ``(P,)`` of a group into ``(H, R)``, one for each sentence, in the caller's order of texts."""
     matrices, start = [], 0
     for a in arrangements:
@@ -350,13 +375,14 @@ def scores_by_sentence(scores: np.ndarray, arrangements: Sequence[Arrangement]) 
     return matrices
 
 
-def grouped(arrangements: Sequence[Arrangement], sizes: Sequence[int]) -> Iterator[slice]:
-    """Slices of sentences to handle together: at most about ``GROUP_UNITS`` units, at least one sentence."""
-    start, units = 0, 0
-    for end, size in enumerate(sizes):
-        if end > start and units + size > GROUP_UNITS:
+def _groups(arrangements: Sequence[Arrangement]) -> Iterator[slice]:
+    """Slices of sentences to handle together: at most about ``GROUP_UNITS`` characters, at least one sentence."""
+    start, total = 0, 0
+    for end, a in enumerate(arrangements):
+        size = sum(map(len, a.texts))
+        if end > start and total + size > GROUP_UNITS:
             yield slice(start, end)
-            start, units = end, 0
-        units += size
-    if start < len(sizes):
-        yield slice(start, len(sizes))
+            start, total = end, 0
+        total += size
+    if start < len(arrangements):
+        yield slice(start, len(arrangements))

@@ -19,8 +19,8 @@ class WordTokens:
         prepare: applied to texts first, all those that are new at once.
     """
 
-    #: Forget everything when there are more texts or words than this.
-    LIMIT = 1 << 17
+    #: Forget everything when there are more texts, or more words, than this.
+    TEXTS, WORDS = 1 << 15, 1 << 17
 
     def __init__(
         self,
@@ -38,7 +38,7 @@ class WordTokens:
 
         Numbers are equal where tokens are, within one call.
         """
-        if len(self._words) > self.LIMIT or len(self._texts) > self.LIMIT:
+        if len(self._texts) > self.TEXTS or len(self._words) > self.WORDS:
             self._forget()
         unknown = [text for text in texts if text not in self._texts]
         if unknown:
