@@ -14,6 +14,15 @@ UTILITIES: Dict[str, str] = {
     "bleu": "dcmbr_fairseq.utilities.bleu:BleuUtility",
     "chrf": "dcmbr_fairseq.utilities.chrf:ChrfUtility",
     "chrf++": "dcmbr_fairseq.utilities.chrf:ChrfPlusPlusUtility",
+    "ter": "dcmbr_fairseq.utilities.ter:TerUtility",
+    "meteor": "dcmbr_fairseq.utilities.meteor:MeteorUtility",
+    "beer": "dcmbr_fairseq.utilities.beer:BeerUtility",
+    "bleurt": "dcmbr_fairseq.utilities.bleurt:BleurtUtility",
+    "comet": "dcmbr_fairseq.utilities.neural:CometUtility",
+    "xcomet": "dcmbr_fairseq.utilities.neural:XcometUtility",
+    "metricx": "dcmbr_fairseq.utilities.neural:MetricXUtility",
+    "bertscore": "dcmbr_fairseq.utilities.neural:BertScoreUtility",
+    "mean": "dcmbr_fairseq.utilities.mean:MeanUtility",
 }
 
 
