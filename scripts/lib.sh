@@ -205,6 +205,11 @@ list_configs() { (cd "$ROOT/configs" && find wmt* multi30k -name '*.yaml' | sed 
 # has_gpu: whether torch can use one; asked only where a driver is installed, because importing torch takes seconds.
 has_gpu() { type nvidia-smi &>/dev/null && python -c 'import sys, torch; sys.exit(not torch.cuda.is_available())'; }
 
+# worth_reading: of fairseq's messages, what is not the same every time.
+worth_reading() {
+    grep --line-buffered -vE "'_name': |tensorboardX|JobRuntime|reuse_|rebuild_batches|creating new batches" >&2 || true
+}
+
 # show_progress: of a training log, what tells how far it is.
 show_progress() { grep --line-buffered -E 'train_inner|valid on|Error|error|WARNING' | cut -c 1-240 >&2 || true; }
 
@@ -225,8 +230,8 @@ label() {
 }
 
 # generate DATA SRC TGT SUBSET CHECKPOINT SYSTEM OUT_DIR: decode a binarised set as beam, mbr or dcmbr. OUT_DIR receives
-# generate.log, hypotheses.txt (detokenised, one line for each source line), seconds, and pools.jsonl for (DC-)MBR.
-# The settings are those at the head of this file.
+# generate.log, messages.log, hypotheses.txt (detokenised, one line for each source line), seconds, and pools.jsonl for
+# (DC-)MBR. The settings are those at the head of this file.
 generate() {
     local data="$1" source="$2" target="$3" subset="$4" checkpoint="$5" system="$6" out="$7" flags=() start
     if [[ "$system" == beam ]]; then
@@ -240,7 +245,8 @@ generate() {
     start="$(date +%s.%N)"
     fairseq-generate "$data" --user-dir "$USER_DIR" --task translation_dcmbr --decoding "$system" "${flags[@]}" \
         --source-lang "$source" --target-lang "$target" --gen-subset "$subset" --path "$checkpoint" \
-        --tokenizer moses --remove-bpe --max-tokens "$GENERATE_TOKENS" --seed "$SEED" >"$out/generate.log"
+        --tokenizer moses --remove-bpe --max-tokens "$GENERATE_TOKENS" --seed "$SEED" \
+        --log-format simple --log-interval 10 >"$out/generate.log" 2> >(tee "$out/messages.log" | worth_reading)
     echo "$(date +%s.%N) $start" | awk '{ printf "%.1f\n", $1 - $2 }' >"$out/seconds"
     extract "$out/generate.log" "$out/hypotheses.txt"
 }

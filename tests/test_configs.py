@@ -1,6 +1,7 @@
 """configs/: both training commands read them, agree on what they say, and train from every one of them."""
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -239,3 +240,27 @@ def test_train_script_prints_its_command(data: Path, tmp_path: Path) -> None:
     assert "--lr 0.002" in printed
     assert "--label-smoothing 0.1" in printed
     assert not (tmp_path / "run").exists()
+
+
+def test_two_processes_train_the_model_of_one_with_twice_the_batch(data: Path, tmp_path: Path) -> None:
+    """The launch line of docs/training.md for several machines, with scripts/train.sh and gloo on one."""
+    import torch
+
+    environment = {**os.environ, "VENV": sys.prefix, "DCMBR_USE_VENV_AS_IS": "1"}
+    same = [*TINY, "model.dropout=0.0", "dataset.batch_size=8", "dataset.max_tokens=2000"]
+    gloo = ["distributed_backend=gloo", "ddp_backend=legacy_ddp", "distributed_no_spawn=true", "distributed_world_size=2",
+            f"distributed_init_method=file://{tmp_path / 'meeting'}"]  # fmt: skip
+
+    def start(name: str, *given: str) -> "subprocess.Popen[str]":
+        line = ["bash", "scripts/train.sh", "multi30k/small", str(data / "de"), str(tmp_path / name), *same, *given]
+        return subprocess.Popen(line, cwd=REPOSITORY, env=environment, stderr=subprocess.PIPE, text=True)
+
+    two = [start("two", *[f"distributed_training.{key}" for key in [*gloo, f"distributed_rank={r}"]]) for r in (0, 1)]
+    for process in [*two, start("one", "optimization.update_freq=[2]")]:
+        errors = process.communicate(timeout=300)[1]
+        assert process.returncode == 0, errors[-4000:]
+    weights = [
+        torch.load(tmp_path / name / "checkpoint_last.pt", weights_only=False)["model"] for name in ("one", "two")
+    ]
+    for key, value in weights[0].items():
+        torch.testing.assert_close(value, weights[1][key], rtol=0, atol=1e-5)
