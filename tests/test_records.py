@@ -158,6 +158,15 @@ def records_umask():
     return mask
 
 
+def test_a_compressed_file_may_be_asked_for(tmp_path):
+    path = tmp_path / "pools.jsonl.gz"
+    writer = RecordWriter(path)
+    for row_id in (1, 0):
+        writer.write({"id": row_id, "hypotheses": [f"text {row_id}"]})
+    writer.finish()
+    assert [pools.hypotheses.texts for pools in read_pools(path)] == [["text 0"], ["text 1"]]
+
+
 def test_rows_are_not_kept_in_memory(tmp_path):
     import tracemalloc
 

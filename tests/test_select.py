@@ -1,5 +1,6 @@
 """``dcmbr select``: the choice equals a plain double loop with sacrebleu, whatever form the pools come in."""
 
+import errno
 import gzip
 import json
 import os
@@ -224,6 +225,35 @@ def test_texts_that_do_not_fit_on_a_line_need_json(tmp_path, capsys, text, reaso
     path = write_jsonl(tmp_path / "pools.jsonl", [(["a"], None), ([text], None)])
     assert f"the text of sentence 2 holds {reason}" in refused(capsys, path)
     assert json.loads(select(capsys, path, "--format", "json")[1])["translation"] == text
+
+
+def test_an_output_that_cannot_be_written_is_refused(tmp_path, capsys, pools):
+    path = write_jsonl(tmp_path / "pools.jsonl", pools)
+    message = "cannot be written: "
+    assert message in refused(capsys, path, "--output", tmp_path / "pools.jsonl" / "out.txt")
+    (tmp_path / "folder").mkdir()
+    assert message in refused(capsys, path, "--output", tmp_path / "folder")
+    assert sorted(os.listdir(tmp_path)) == ["folder", "pools.jsonl"]
+
+
+def test_a_full_disk_leaves_nothing(tmp_path, capsys, monkeypatch):
+    def full(*_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    path = write_jsonl(tmp_path / "pools.jsonl", [(["a"], None)])
+    monkeypatch.setattr(os, "fsync", full)
+    assert "No space left on device" in refused(capsys, path, "--output", tmp_path / "out.txt")
+    assert os.listdir(tmp_path) == ["pools.jsonl"]
+
+
+def test_ctrl_c_leaves_nothing(tmp_path, capsys, monkeypatch):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    path = write_jsonl(tmp_path / "pools.jsonl", [(["a"], None)])
+    monkeypatch.setattr("dcmbr_fairseq.commands.select.rank_texts", interrupted)
+    assert cli.main(["select", path, "--output", str(tmp_path / "out.txt")]) == 130
+    assert os.listdir(tmp_path) == ["pools.jsonl"]
 
 
 USER_UTILITY = """

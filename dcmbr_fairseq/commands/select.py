@@ -2,6 +2,7 @@
 
 import argparse
 import contextlib
+import errno
 import itertools
 import logging
 import sys
@@ -20,6 +21,8 @@ logger = logging.getLogger(__name__)
 
 #: Sentences that are compared at once: enough to keep a utility busy, few enough to hold in memory.
 BATCH_SENTENCES = 32
+#: What says that an output cannot be written; other errors of the system are not the output's.
+CANNOT_WRITE = (errno.ENOSPC, errno.EDQUOT, errno.EACCES, errno.EROFS, errno.ENOTDIR, errno.EEXIST, errno.EISDIR)
 Item = TypeVar("Item")
 
 
@@ -196,12 +199,21 @@ def format_text(number: int, ranking: List[Dict[str, Any]], nbest: int) -> str:
 
 @contextlib.contextmanager
 def open_output(path: str) -> Iterator[IO[str]]:
-    """A file that appears whole or not at all, or standard output, always in UTF-8."""
-    if path != "-":
-        with atomic_writer(path) as out:
-            yield out
-        return
-    if hasattr(sys.stdout, "reconfigure"):
-        sys.stdout.reconfigure(encoding="utf-8", newline="\n")
-    yield sys.stdout
-    sys.stdout.flush()
+    """A file that appears whole or not at all, or standard output, always in UTF-8.
+
+    Raises:
+        UserError: it cannot be written, or the disk is full.
+    """
+    try:
+        if path == "-":
+            if hasattr(sys.stdout, "reconfigure"):
+                sys.stdout.reconfigure(encoding="utf-8", newline="\n")
+            yield sys.stdout
+            sys.stdout.flush()
+        else:
+            with atomic_writer(path) as out:
+                yield out
+    except OSError as error:
+        if error.errno not in CANNOT_WRITE:
+            raise
+        raise UserError(f"--output {path} cannot be written: {error.strerror}") from error

@@ -154,6 +154,9 @@ def _sacrebleu_metric(tokenize: str, **arguments: Any) -> Any:
     check_choice("tokenize", tokenize, BLEU.TOKENIZERS)
     try:
         return BLEU(tokenize=tokenize, **arguments)
-    except (ImportError, RuntimeError, OSError) as error:
+    except (ImportError, RuntimeError) as error:  # its package is missing; sacrebleu says how to install it
         reason = " ".join(str(error).split())
         raise UserError(f"--utility-args: tokenize {tokenize} is not ready: {reason}") from error
+    except OSError as error:
+        remedy = "sacrebleu downloads its model when it is first used: connect to the network, or choose another"
+        raise UserError(f"--utility-args: tokenize {tokenize} is not ready ({error}); {remedy}") from error
