@@ -12,6 +12,8 @@ __all__ = ["RULES", "Candidates", "Decision", "DecisionRule", "build_rule"]
 #: name (``--selection``) -> "module:Class"
 RULES: Dict[str, str] = {
     "exact": "dcmbr_fairseq.rules.expected_utility:ExactRule",
+    "prune": "dcmbr_fairseq.rules.pruning:PruningRule",
+    "coarse": "dcmbr_fairseq.rules.coarse_to_fine:CoarseToFineRule",
 }
 
 

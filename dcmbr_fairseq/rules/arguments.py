@@ -1,0 +1,16 @@
+"""Checks of ``--selection-args`` that rules share: each refusal names the argument, its value and a remedy."""
+
+from typing import Any
+
+from dcmbr_fairseq.errors import UserError
+
+
+def check_whole(name: str, value: Any, least: int) -> int:
+    """``value`` if it is a whole number of at least ``least``.
+
+    Raises:
+        UserError: it is not.
+    """
+    if isinstance(value, bool) or not isinstance(value, int) or value < least:
+        raise UserError(f"--selection-args: {name} must be a whole number of at least {least}, got {value!r}")
+    return value
