@@ -1,5 +1,6 @@
 """The phrasebook as a corpus: counts, splits, determinism, paraphrases, forms of address, the command."""
 
+import itertools
 import os
 import random
 import re
@@ -16,8 +17,8 @@ from dcmbr_fairseq import cli
 from dcmbr_fairseq.corpus.phrasebook import Phrasebook, build_phrasebook
 from dcmbr_fairseq.corpus.phrasebook.lines import words
 from dcmbr_fairseq.corpus.phrasebook.phrase import Pair, Phrase, phrase
-from dcmbr_fairseq.corpus.phrasebook.sampling import HELD_OUT_SHARE, MIN_OCCURRENCES, build, draw, hold_out
-from dcmbr_fairseq.corpus.phrasebook.topics import ALL_PHRASES
+from dcmbr_fairseq.corpus.phrasebook.sampling import HELD_OUT_SHARE, MIN_OCCURRENCES, build, draw, hold_out, join
+from dcmbr_fairseq.corpus.phrasebook.topics import TOPICS
 from dcmbr_fairseq.errors import UserError
 
 SPLITS = ("train", "valid", "test")
@@ -52,28 +53,37 @@ def test_every_held_out_token_occurs_in_training(book: Phrasebook, side: int) ->
     assert {token: seen[token] for token in held_out if seen[token] < MIN_OCCURRENCES} == {}
 
 
-def test_many_sentences_have_several_translations(book: Phrasebook) -> None:
+def test_many_sentences_have_several_translations() -> None:
     translations: Dict[str, Set[str]] = {}
-    for english, german in book.train:
-        translations.setdefault(english, set()).add(german)
+    for combination in draw(TOPICS, 20000, random.Random(1)):
+        for english, german in (sentence.pair for sentence in combination.sentences):
+            translations.setdefault(english, set()).add(german)
     assert sum(len(found) > 1 for found in translations.values()) > 0.3 * len(translations)
 
 
+FAMILIAR = re.compile(r"\b(du|dir|dich|dein\w*|geh|nimm|bieg|ruf|weck|sag|grüß|lass)\b", re.IGNORECASE)
+POLITE = re.compile(r"(?<![.?!] )(?<!^)\b(Sie|Ihnen|Ihr\w*)\b")
+
+
+def test_nobody_changes_between_the_forms_of_address(book: Phrasebook) -> None:
+    texts = [german for _, german in book.train + book.valid + book.test]
+    assert min(sum(bool(form.search(text)) for text in texts) for form in (FAMILIAR, POLITE)) > 1000
+    assert not [text for text in texts if FAMILIAR.search(text) and POLITE.search(text)]
+
+
 def test_a_name_decides_the_form_of_address(book: Phrasebook) -> None:
-    familiar = re.compile(r"\b(du|dir|dich|dein\w*)\b", re.IGNORECASE)
-    polite = re.compile(r"(?<!^)\b(Sie|Ihnen|Ihr\w*)\b")
-    forms = Counter()
-    for english, german in [*book.train, *book.valid, *book.test]:
+    forms: "Counter[bool]" = Counter()
+    for english, german in book.train:
         called = re.match(r"(Mr \w+|Mrs \w+|\w+), (could|can|do|would|may|is|your|have|thank|give|how|say)\b", english)
         if called:
             formal = called[1].startswith("Mr")
             forms[formal] += 1
-            assert not (familiar if formal else polite).search(german), (english, german)
+            assert not (FAMILIAR if formal else POLITE).search(german), (english, german)
     assert min(forms.values()) > 100
 
 
 def test_every_template_renders_with_every_entry() -> None:
-    for each in ALL_PHRASES:
+    for each in itertools.chain(*TOPICS):
         rounds = max([len(entries) for entries in each.slots.values()], default=1)
         for number in range(rounds):
             filled = [entries[number % len(entries)] for entries in each.slots.values()]
@@ -106,25 +116,50 @@ KNOWS = phrase("{a} knows {b}.", ["{a} kennt {b}.", "{b} ist {a} bekannt."], a=N
 FIXED = phrase("Help!", "Hilfe!")
 
 
-def combination(pair: Pair) -> "tuple[str, ...]":
-    """(verb, subject, object) of an English sentence made by LIKES or KNOWS."""
-    first, second = re.findall(r"person\d+", pair[0].lower())
-    passive = "liked by" in pair[0]
-    return ("knows" if "knows" in pair[0] else "likes", *((second, first) if passive else (first, second)))
+def combinations(pair: Pair) -> "List[tuple[str, ...]]":
+    """(verb, subject, object) of each English sentence made by LIKES or KNOWS."""
+    found = []
+    for sentence in pair[0].split(".")[:-1]:
+        first, second = re.findall(r"person\d+", sentence.lower())
+        people = (second, first) if "liked by" in sentence else (first, second)
+        found.append(("knows" if "knows" in sentence else "likes", *people))
+    return found
 
 
 @pytest.fixture(scope="module")
 def small() -> Phrasebook:
-    return build([LIKES, KNOWS, FIXED], pairs=330, valid=15, test=15, seed=3)
+    return build([[LIKES, KNOWS], [FIXED]], pairs=350, valid=15, test=15, seed=3)
 
 
 def test_combinations_are_held_out_with_all_their_paraphrases(small: Phrasebook) -> None:
-    trained = {combination(pair) for pair in small.train if pair[0] != "Help!"}
-    held_out = [combination(pair) for pair in small.valid + small.test]
-    assert len(set(held_out)) == 30
-    assert trained.isdisjoint(held_out)
-    paraphrased = Counter(combination(pair) for pair in small.train if pair[0] != "Help!")
-    assert max(paraphrased.values()) > 1  # else the test above would say nothing about paraphrases
+    trained = Counter(each for pair in small.train if "Help!" not in pair[0] for each in combinations(pair))
+    valid = {each for pair in small.valid for each in combinations(pair)}
+    test = {each for pair in small.test for each in combinations(pair)}
+    assert len(valid) == len(test) == 15
+    assert trained.keys().isdisjoint(valid | test) and valid.isdisjoint(test)
+    assert max(trained.values()) > 1  # else the line above would say nothing about paraphrases
+
+
+def test_both_sides_of_a_pair_say_the_same_in_the_same_order(small: Phrasebook) -> None:
+    for english, german in small.train + small.test:
+        if "Help!" not in english:
+            for sentence, satz in zip(english.split(". "), german.split(". "), strict=True):
+                assert sorted(re.findall(r"\d+", sentence)) == sorted(re.findall(r"\d+", satz))
+
+
+def test_a_pair_has_one_to_three_sentences(book: Phrasebook) -> None:
+    lengths = Counter(len(re.findall(r"[^\W\d][.?!]( |$)", english)) for english, _ in book.train)
+    assert {1, 2, 3} <= lengths.keys() and sum(lengths[n] for n in (1, 2, 3)) > 0.95 * len(book.train)
+    assert min(lengths[n] for n in (1, 2, 3)) > 0.2 * len(book.train)
+
+
+def test_every_sentence_drawn_is_in_a_pair() -> None:
+    trained, held_out = hold_out(draw([[LIKES, KNOWS]], 320, random.Random(1)), 20, random.Random(1))
+    joined = join(trained, 320, random.Random(1))
+    assert len(set(joined)) == 320
+    for _, sentence in trained:
+        assert any(sentence.pair[0] in english and sentence.pair[1] in german for english, german in joined)
+    assert not any(sentence.pair[0] in english for _, sentence in held_out for english, _ in joined)
 
 
 def test_a_phrase_without_slots_is_never_held_out(small: Phrasebook) -> None:
@@ -132,23 +167,24 @@ def test_a_phrase_without_slots_is_never_held_out(small: Phrasebook) -> None:
 
 
 def test_no_entry_fills_two_slots(small: Phrasebook) -> None:
-    pairs = [pair for pair in small.train + small.valid + small.test if pair[0] != "Help!"]
-    assert all(subject != other for _, subject, other in map(combination, pairs))
+    pairs = [pair for pair in small.train + small.valid + small.test if "Help!" not in pair[0]]
+    assert all(subject != other for pair in pairs for _, subject, other in combinations(pair))
 
 
 def test_a_quarter_of_a_phrase_at_most_is_held_out() -> None:
-    drawn = draw([LIKES, KNOWS], 330, random.Random(1))
-    left = Counter(each.phrase for each in drawn)
+    drawn = draw([[LIKES, KNOWS]], 330, random.Random(1))
     with pytest.raises(UserError, match="raise --pairs"):
-        hold_out(drawn, int(sum(left.values()) * HELD_OUT_SHARE) + 1, random.Random(1))
+        hold_out(drawn, int(len(drawn) * HELD_OUT_SHARE) + 1, random.Random(1))
 
 
-@pytest.mark.parametrize("phrases, available", [([FIXED], 1), ([LIKES], 396)])
-def test_more_than_there_is(phrases: List[Phrase], available: int) -> None:
-    with pytest.raises(UserError, match=r"--pairs must be at most \d+ .* ask for fewer") as error:
-        draw(phrases, 600, random.Random(1))
-    made = int(re.findall(r"at most (\d+)", str(error.value))[0])
-    assert available * 0.6 <= made <= available * 1.5  # each of the 132 combinations gives one to three pairs
+@pytest.mark.parametrize("phrases, fewest, most", [([FIXED], 1, 1), ([LIKES], 132, 396)])
+def test_more_than_there_is(phrases: List[Phrase], fewest: int, most: int) -> None:
+    with pytest.raises(UserError, match=r"these phrases give (\d+) sentences, not 600") as error:
+        draw([phrases], 600, random.Random(1))
+    made = int(re.findall(r"give (\d+)", str(error.value))[0])
+    assert fewest <= made <= most  # each of the 132 combinations gives one to three sentences
+    with pytest.raises(UserError, match="1 sentences give 1 pairs, not 5"):
+        join([(0, draw([[FIXED]], 3, random.Random(1))[0].sentences[0])], 5, random.Random(1))
 
 
 # --- The command ------------------------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from dcmbr_fairseq.corpus.phrasebook.english import EnglishNoun
 from dcmbr_fairseq.corpus.phrasebook.german import GermanAdjective, GermanNoun
 from dcmbr_fairseq.corpus.phrasebook.lines import nouns
 from dcmbr_fairseq.corpus.phrasebook.phrase import expand, phrase, render
-from dcmbr_fairseq.corpus.phrasebook.topics import ALL_PHRASES
+from dcmbr_fairseq.corpus.phrasebook.topics import TOPICS
 
 TRAIN = GermanNoun("Zug", "m", "Zuges", "Züge")
 TOWN = GermanNoun("Stadt", "f", "Stadt", "Städte")
@@ -155,6 +155,9 @@ def test_contradictory_articles_in_the_lexicon_are_noticed(line: str) -> None:
 
 
 # --- The lexicon and the corpus ---------------------------------------------------------------------------------------
+ALL_PHRASES = [each for phrases in TOPICS for each in phrases]
+
+
 def all_german_sides() -> List[object]:
     entries = {id(e): e for each in ALL_PHRASES for slot in each.slots.values() for e in slot}
     return [side for entry in entries.values() for side in entry.de]

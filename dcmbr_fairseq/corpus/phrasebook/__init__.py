@@ -15,6 +15,6 @@ def build_phrasebook(pairs: int = 20000, valid: int = 500, test: int = 500, seed
         UserError: the numbers do not go together; see :func:`dcmbr_fairseq.corpus.phrasebook.sampling.build`.
     """
     from dcmbr_fairseq.corpus.phrasebook.sampling import build
-    from dcmbr_fairseq.corpus.phrasebook.topics import ALL_PHRASES
+    from dcmbr_fairseq.corpus.phrasebook.topics import TOPICS
 
-    return build(ALL_PHRASES, pairs, valid, test, seed)
+    return build(TOPICS, pairs, valid, test, seed)

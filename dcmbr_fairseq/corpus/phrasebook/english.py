@@ -1,5 +1,6 @@
 """English noun phrases of the phrasebook: articles, plurals and number words. Pure text, like its twin german.py."""
 
+import functools
 from dataclasses import dataclass
 
 from num2words import num2words
@@ -9,6 +10,7 @@ _CONSONANT_SOUND = ("uni", "use", "eu", "one")
 _VOWEL_SOUND = ("hour", "honest")
 
 
+@functools.lru_cache(maxsize=None)
 def number_word(number: int) -> str:
     """A cardinal in words: 21 is "twenty-one"."""
     return str(num2words(number, lang="en"))

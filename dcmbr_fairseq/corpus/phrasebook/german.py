@@ -5,6 +5,7 @@ großes Zimmer", ``{room:zum}`` the dative "zum Zimmer". The tables are those of
 and mixed declension. Pure text; nothing here knows about phrases or sampling.
 """
 
+import functools
 from dataclasses import dataclass
 from typing import Dict, Tuple
 
@@ -93,6 +94,7 @@ CONTRACTIONS = {
 }
 
 
+@functools.lru_cache(maxsize=None)
 def number_word(number: int) -> str:
     """A cardinal in words as German writes it before a noun in the plural: 21 is "einundzwanzig"."""
     return str(num2words(number, lang="de"))

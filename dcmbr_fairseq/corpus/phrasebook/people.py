@@ -17,6 +17,8 @@ YOU = (
     + [_addressed(f"{en} {name.en[0]}", f"{de} {name.de[0]}", True, 1) for name in SURNAMES for en, de, *_ in _TITLES]
     + [_addressed(f"{name.en[0]}", f"{name.de[0]}", False, 2) for name in FIRST_NAMES]
 )
+#: Nobody is named, both forms of address are right.
+ANYONE = YOU[:1]
 #: Mr Weber is "Herr Weber", in the other cases "Herrn Weber": the noun is the title, the name its tail.
 PERSONS = [
     Entry((f"{en} {name.en[0]}",), (GermanNoun(de, gender, genitive, tail=str(name.de[0])),))

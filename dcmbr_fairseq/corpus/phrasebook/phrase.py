@@ -9,9 +9,10 @@ import math
 import random
 import re
 from dataclasses import dataclass
-from typing import Dict, List, Mapping, Sequence, Set, Tuple, Union
+from typing import Dict, List, Mapping, Optional, Sequence, Set, Tuple, Union
 
 Pair = Tuple[str, str]
+_POLITE = re.compile(r"\b(Sie|Ihnen|Ihre?[mnrs]?)\b")
 _GROUP = re.compile(r"\(([^()]*)\)")
 
 
@@ -53,9 +54,20 @@ class Addressee:
         return f"{self.name}, " if self.name else ""
 
 
+@dataclass(frozen=True)
+class Sentence:
+    """A sentence in both languages; ``formal`` says whether the German one says Sie (True), du (False) or neither."""
+
+    pair: Pair
+    formal: Optional[bool]
+
+
 @dataclass(frozen=True, eq=False)
 class Phrase:
-    """Templates in both languages, with the entries that each slot may hold."""
+    """Templates in both languages, with the entries that each slot may hold.
+
+    Whoever may be addressed as Sie or as du stands in the slot ``you``.
+    """
 
     en: Tuple[str, ...]
     de: Tuple[str, ...]
@@ -70,12 +82,15 @@ class Phrase:
         """One entry for each slot, drawn by weight."""
         return tuple(rng.choices(entries, [entry.weight for entry in entries])[0] for entries in self.slots.values())
 
-    def realise(self, filled: Sequence[Entry], rng: random.Random) -> Pair:
-        """One sentence pair for these entries; each choice among variants prefers the earlier ones."""
+    def realise(self, filled: Sequence[Entry], rng: random.Random) -> Sentence:
+        """One sentence for these entries; each choice among variants prefers the earlier ones."""
         fillers = dict(zip(self.slots, filled, strict=True))
         english = {name: choose(entry.en, rng) for name, entry in fillers.items()}
         german = {name: choose(entry.de, rng) for name, entry in fillers.items()}
-        return render(choose(self.en, rng), english), render(choose(self.de, rng), german)
+        pair = render(choose(self.en, rng), english), render(choose(self.de, rng), german)
+        you = german.get("you")
+        formal = you.formal if isinstance(you, Addressee) else True if _POLITE.search(pair[1]) else None
+        return Sentence(pair, formal)
 
     def all_pairs(self, filled: Sequence[Entry]) -> Set[Pair]:
         """Every sentence pair for these entries."""

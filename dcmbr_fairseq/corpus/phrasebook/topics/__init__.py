@@ -1,4 +1,4 @@
-"""The phrasebook's templates, one module for each field of life. ``ALL_PHRASES`` is all of them."""
+"""The phrasebook's templates, one module for each field of life. ``TOPICS`` is all of them."""
 
 from dcmbr_fairseq.corpus.phrasebook.topics import (
     directions,
@@ -13,15 +13,15 @@ from dcmbr_fairseq.corpus.phrasebook.topics import (
     transport,
 )
 
-ALL_PHRASES = (
-    requests.PHRASES
-    + hotel.PHRASES
-    + restaurant.PHRASES
-    + transport.PHRASES
-    + directions.PHRASES
-    + shopping.PHRASES
-    + times.PHRASES
-    + emergencies.PHRASES
-    + leisure.PHRASES
-    + small_talk.PHRASES
-)
+TOPICS = [
+    requests.PHRASES,
+    hotel.PHRASES,
+    restaurant.PHRASES,
+    transport.PHRASES,
+    directions.PHRASES,
+    shopping.PHRASES,
+    times.PHRASES,
+    emergencies.PHRASES,
+    leisure.PHRASES,
+    small_talk.PHRASES,
+]

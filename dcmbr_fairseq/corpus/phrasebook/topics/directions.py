@@ -12,6 +12,7 @@ from dcmbr_fairseq.corpus.phrasebook.lexicon import (
 )
 from dcmbr_fairseq.corpus.phrasebook.lines import adjectives, words
 from dcmbr_fairseq.corpus.phrasebook.measures import CLOCK, DAYS, KILOMETRES, METRES, NTH, spelled
+from dcmbr_fairseq.corpus.phrasebook.people import ANYONE
 from dcmbr_fairseq.corpus.phrasebook.phrase import phrase
 
 #: The German ones take the dative.
@@ -69,10 +70,8 @@ PHRASES = [
     ),
     phrase(
         "can you tell me how to get to {place:the}?",
-        (
-            "können Sie mir sagen, wie ich {place:zum} komme?",
-            "kannst du mir sagen, wie ich {place:zum} komme?",
-        ),
+        "{you:(können Sie/kannst du|könnten Sie/könntest du)} mir sagen, wie ich {place:zum} komme?",
+        you=ANYONE,
         place=SPOTS,
     ),
     phrase("I am lost. where is {place:the}?", "Ich habe mich verlaufen. wo ist {place:der.nom}?", place=SPOTS),
@@ -130,37 +129,42 @@ PHRASES = [
     ),
     phrase(
         "turn {turn} at {place:the}.",
-        ("(biegen Sie|bieg) {place:am} {turn} ab.", "(gehen Sie|geh) {place:am} nach {turn}."),
+        ("{you:biegen Sie/bieg} {place:am} {turn} ab.", "{you:gehen Sie/geh} {place:am} nach {turn}."),
+        you=ANYONE,
         turn=_TURNS,
         place=CORNERS + PLACES,
     ),
     phrase(
         "take the {nth} street on the {turn}.",
-        "(nehmen Sie|nimm) {street:der {nth:stem}.acc} {turn}.",
+        "{you:nehmen Sie/nimm} {street:der {nth:stem}.acc} {turn}.",
+        you=ANYONE,
         nth=NTH,
         street=STREET,
         turn=_TURNS,
     ),
     phrase(
         "go straight on as far as {place:the}.",
-        "(gehen Sie|geh) (immer |)geradeaus bis {place:zum}.",
+        "{you:gehen Sie/geh} (immer |)geradeaus bis {place:zum}.",
+        you=ANYONE,
         place=CORNERS + PLACES,
     ),
     phrase(
         "go past {place:the} and then turn {turn}.",
         (
-            "gehen Sie {place:am} vorbei und (biegen Sie dann {turn} ab|dann nach {turn}).",
-            "geh {place:am} vorbei und (bieg dann {turn} ab|dann nach {turn}).",
+            "{you:gehen Sie/geh} {place:am} vorbei und {you:biegen Sie/bieg} dann {turn} ab.",
+            "{you:gehen Sie/geh} {place:am} vorbei und dann nach {turn}.",
         ),
+        you=ANYONE,
         place=PLACES,
         turn=_TURNS,
     ),
     phrase(
         "cross {way:the} and go as far as {place:the}.",
         (
-            "(gehen Sie|geh) über {way:der.acc} und dann bis {place:zum}.",
-            "überqueren Sie {way:der.acc} und gehen Sie bis {place:zum}.",
+            "{you:gehen Sie/geh} über {way:der.acc} und dann bis {place:zum}.",
+            "{you:überqueren Sie/überquer} {way:der.acc} und {you:gehen Sie/geh} bis {place:zum}.",
         ),
+        you=ANYONE,
         way=CROSSED,
         place=PLACES,
     ),
@@ -193,14 +197,16 @@ PHRASES = [
     phrase("can I walk to {place:the}?", "kann (ich|man) zu Fuß {place:zum} gehen?", place=PLACES),
     phrase(
         "can you show me {place:the} on the map?",
-        "(können Sie|könnten Sie|kannst du) mir {place:der.acc} auf (der Karte|dem Stadtplan) zeigen?",
+        "{you:(können Sie/kannst du|könnten Sie/könntest du)} mir {place:der.acc} auf der Karte zeigen?",
+        you=ANYONE,
         place=PLACES,
     ),
     phrase("is this the right way to the {road}?", "ist das der richtige Weg {road}?", road=_ROADS),
     phrase("is this the right road to {city}?", "ist das die richtige Straße nach {city}?", city=CITIES),
     phrase(
         "do you know the address of {place:the}?",
-        "(kennen Sie|kennst du|wissen Sie) die Adresse {place:(der.gen|vom)}?",
+        "{you:(kennen Sie/kennst du|wissen Sie/weißt du)} die Adresse {place:(der.gen|vom)}?",
+        you=ANYONE,
         place=VENUES,
     ),
     phrase("what is {place:this} called?", "wie heißt {place:dies.nom}?", place=CROSSED + PLACES),
@@ -208,8 +214,9 @@ PHRASES = [
         "let's meet at {time} in front of {place:the}.",
         (
             "treffen wir uns um {time} vor {place:der.dat}.",
-            "(lassen Sie|lass) uns um {time} vor {place:der.dat} treffen.",
+            "{you:lassen Sie/lass} uns um {time} vor {place:der.dat} treffen.",
         ),
+        you=ANYONE,
         time=CLOCK,
         place=PLACES,
     ),

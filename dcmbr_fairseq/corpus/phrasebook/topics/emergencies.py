@@ -18,7 +18,7 @@ from dcmbr_fairseq.corpus.phrasebook.lexicon import (
 )
 from dcmbr_fairseq.corpus.phrasebook.lines import adjectives, nouns, words
 from dcmbr_fairseq.corpus.phrasebook.measures import DAYS, FEW, UP_TO_TWELVE
-from dcmbr_fairseq.corpus.phrasebook.people import YOU
+from dcmbr_fairseq.corpus.phrasebook.people import ANYONE, YOU
 from dcmbr_fairseq.corpus.phrasebook.phrase import phrase
 
 _INJURIES = words("""
@@ -149,7 +149,8 @@ PHRASES = [
     ),
     phrase(
         "(quick, call|please call) {who:the}!",
-        ("(rufen Sie|ruf) (bitte |){who:der.acc}!", "schnell, (rufen Sie|ruf) {who:der.acc}!"),
+        ("{you:rufen Sie/ruf} (bitte |){who:der.acc}!", "schnell, {you:rufen Sie/ruf} {who:der.acc}!"),
+        you=ANYONE,
         who=SERVICES,
     ),
     phrase(
@@ -217,7 +218,8 @@ PHRASES = [
     ),
     phrase(
         "take {dose:{n}} {often} {meal}.",
-        "nehmen Sie {often} {dose:{n}.acc} {meal}(| ein).",
+        "{you:nehmen Sie/nimm} {often} {dose:{n}.acc} {meal}(| ein).",
+        you=ANYONE,
         dose=_DOSES,
         n=FEW,
         often=_FREQUENCY,

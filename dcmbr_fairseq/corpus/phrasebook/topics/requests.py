@@ -14,7 +14,7 @@ from dcmbr_fairseq.corpus.phrasebook.lexicon import (
 )
 from dcmbr_fairseq.corpus.phrasebook.lines import words
 from dcmbr_fairseq.corpus.phrasebook.measures import CLOCK, DAYS, FEW
-from dcmbr_fairseq.corpus.phrasebook.people import PERSONS, YOU
+from dcmbr_fairseq.corpus.phrasebook.people import ANYONE, PERSONS, YOU
 from dcmbr_fairseq.corpus.phrasebook.phrase import phrase
 
 ITEMS = HOTEL_ITEMS + TABLEWARE[3:]
@@ -34,15 +34,15 @@ PHRASES = [
     ),
     phrase(
         "excuse me, (could|can) you {do}?",
-        (
-            "(Entschuldigung|Entschuldigen Sie|Verzeihung), (könnten|können) Sie {do}?",
-            "Entschuldigung, (könntest|kannst) du {do}?",
-        ),
+        "(Entschuldigung|{you:Entschuldigen Sie/Entschuldige}|Verzeihung), "
+        "{you:(könnten Sie/könntest du|können Sie/kannst du)} {do}?",
+        you=ANYONE,
         do=FAVOURS,
     ),
     phrase(
         "(would you be so kind as to|would you kindly) {do}?",
-        "(würden Sie|würdest du|könnten Sie) {do:freundlicherweise}?",
+        "{you:(würden Sie/würdest du|könnten Sie/könntest du)} {do:freundlicherweise}?",
+        you=ANYONE,
         do=FAVOURS,
     ),
     phrase(
@@ -97,10 +97,8 @@ PHRASES = [
     ),
     phrase(
         "(could|can) you take a photo of {who:my}?",
-        (
-            "(könnten|können|würden) Sie ein Foto von {who:mein.dat} machen?",
-            "(könntest|kannst) du ein Foto von {who:mein.dat} machen?",
-        ),
+        "{you:(könnten Sie/könntest du|können Sie/kannst du)} (bitte |)ein Foto von {who:mein.dat} machen?",
+        you=ANYONE,
         who=FAMILY,
     ),
     phrase(
@@ -117,19 +115,22 @@ PHRASES = [
     ),
     phrase(
         "does your {who} speak {language}?",
-        "spricht {who:(Ihr|dein).nom} {language}?",
+        "spricht {who:{you:Ihr/dein}.nom} {language}?",
+        you=ANYONE,
         who=FAMILY,
         language=LANGUAGES,
     ),
     phrase(
         "please wake me {day} at {time}.",
-        ("bitte (wecken Sie|weck) mich {day} um {time}.", "(wecken Sie|weck) mich bitte {day} um {time}."),
+        ("bitte {you:wecken Sie/weck} mich {day} um {time}.", "{you:wecken Sie/weck} mich bitte {day} um {time}."),
+        you=ANYONE,
         day=_MORNINGS,
         time=CLOCK,
     ),
     phrase(
         "please tell {who} that I will be there at {time}.",
-        "bitte (sagen Sie|sag) {who:0.dat}, dass ich um {time} da bin.",
+        "bitte {you:sagen Sie/sag} {who:0.dat}, dass ich um {time} da bin.",
+        you=ANYONE,
         who=PERSONS,
         time=CLOCK,
     ),

@@ -19,7 +19,7 @@ from dcmbr_fairseq.corpus.phrasebook.lexicon import (
 )
 from dcmbr_fairseq.corpus.phrasebook.lines import named, nouns, words
 from dcmbr_fairseq.corpus.phrasebook.measures import AGES, FEW, PERIODS, UP_TO_TWELVE
-from dcmbr_fairseq.corpus.phrasebook.people import PERSONS, YOU
+from dcmbr_fairseq.corpus.phrasebook.people import ANYONE, PERSONS, YOU
 from dcmbr_fairseq.corpus.phrasebook.phrase import phrase
 
 _KINDNESSES = nouns("""
@@ -43,9 +43,7 @@ for a newspaper = für eine Zeitung / bei einer Zeitung
 """)
 _SKILL = words("""
 very well = sehr gut
-a little = ein bisschen / ein wenig
-only a little = nur ein bisschen / nur ein wenig
-not very well = nicht sehr gut / nicht besonders gut
+quite well = ziemlich gut / recht gut
 fluently = fließend
 """)
 _NAMED = ((WOMEN, WOMENS_NAMES), (MEN, MENS_NAMES))
@@ -56,8 +54,8 @@ Good morning! = Guten Morgen!
 Good evening! = Guten Abend!
 Good night! = Gute Nacht!
 Goodbye! / Bye! = Auf Wiedersehen! / Tschüss!
-How are you? = Wie geht es Ihnen? / Wie geht es dir? / Wie geht's?
-Very well, thank you. And you? = Danke, sehr gut. Und Ihnen? / Danke, sehr gut. Und dir?
+How are you? = Wie geht es {you:Ihnen/dir}? / Wie geht's?
+Very well, thank you. And you? = Danke, sehr gut. Und {you:Ihnen/dir}?
 Nice to meet you. / Pleased to meet you. = Freut mich. / Freut mich, Sie kennenzulernen. / Angenehm.
 I am sorry. / I'm sorry. = Es tut mir leid. / Entschuldigung.
 I do not understand. / I don't understand. = Ich verstehe nicht. / Das verstehe ich nicht.
@@ -89,9 +87,9 @@ Happy birthday! = Alles Gute zum Geburtstag! / Herzlichen Glückwunsch zum Gebur
 What time is it? / What's the time? = Wie spät ist es? / Wie viel Uhr ist es?
 My car has broken down. = Mein Auto hat eine Panne. / Ich habe eine Panne.
 I have a flat tyre. / I've got a flat tyre. = Ich habe einen Platten. / Ich habe eine Reifenpanne.
-Are you travelling alone? = Reisen Sie allein? / Reist du allein?
-How long are you staying? = Wie lange bleiben Sie? / Wie lange bleibst du?
-What do you do for a living? = Was machen Sie beruflich? / Was machst du beruflich?
+Are you travelling alone? = {you:Reisen Sie/Reist du} allein?
+How long are you staying? = Wie lange {you:bleiben Sie/bleibst du}?
+What do you do for a living? = Was {you:machen Sie/machst du} beruflich?
 """
 
 PHRASES = [
@@ -171,7 +169,8 @@ PHRASES = [
     ),
     phrase(
         "do you have any {who:.pl}?",
-        "(haben Sie|hast du) {who:0.acc.pl}?",
+        "{you:haben Sie/hast du} {who:0.acc.pl}?",
+        you=ANYONE,
         who=named(RELATIVES, "child", "brother", "sister", "grandchild"),
     ),
     phrase(
@@ -214,6 +213,12 @@ PHRASES = [
         who=FAMILY,
         gift=GOODS,
     ),
+    phrase("I speak a little {language}.", "Ich spreche ein (bisschen|wenig) {language}.", language=LANGUAGES),
+    phrase(
+        "I (do not|don't) speak {language} very well.",
+        "Ich spreche nicht (sehr|besonders) gut {language}.",
+        language=LANGUAGES,
+    ),
     phrase("I speak {language} {skill}.", "Ich spreche {skill} {language}.", language=LANGUAGES, skill=_SKILL),
     phrase(
         "my {who} speaks {language} and {other}.",
@@ -236,7 +241,7 @@ PHRASES = [
         period=PERIODS,
     ),
     *(
-        phrase(english.split(" / "), german.split(" / "))
+        phrase(english.split(" / "), german.split(" / "), **({"you": ANYONE} if "{you:" in german else {}))
         for english, german in (line.split(" = ") for line in _SET_PHRASES.strip().split("\n"))
     ),
 ]

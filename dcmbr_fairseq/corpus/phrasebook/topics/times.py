@@ -26,7 +26,7 @@ from dcmbr_fairseq.corpus.phrasebook.measures import (
     WEEK_SPANS,
     WEEKDAY_NAMES,
 )
-from dcmbr_fairseq.corpus.phrasebook.people import PERSONS
+from dcmbr_fairseq.corpus.phrasebook.people import ANYONE, PERSONS
 from dcmbr_fairseq.corpus.phrasebook.phrase import phrase
 
 PHRASES = [
@@ -181,7 +181,13 @@ PHRASES = [
         day=DAYS,
         time=CLOCK,
     ),
-    phrase("are you free {day} at {time}?", "(haben Sie|hast du) {day} um {time} Zeit?", day=DAYS, time=CLOCK),
+    phrase(
+        "are you free {day} at {time}?",
+        "{you:haben Sie/hast du} {day} um {time} Zeit?",
+        you=ANYONE,
+        day=DAYS,
+        time=CLOCK,
+    ),
     phrase(
         "I have been waiting for {who} for {time:{n}}.",
         "Ich warte seit {time:{n}.dat} auf {who:0.acc}.",

@@ -30,6 +30,7 @@ from dcmbr_fairseq.corpus.phrasebook.measures import (
     UP_TO_TWELVE,
     spelled,
 )
+from dcmbr_fairseq.corpus.phrasebook.people import ANYONE
 from dcmbr_fairseq.corpus.phrasebook.phrase import phrase
 
 _ORDER = adjectives("""
@@ -184,9 +185,10 @@ PHRASES = [
     phrase(
         "take {vehicle:the} as far as {place:the}, then walk.",
         (
-            "(nehmen Sie|nimm) {vehicle:der.acc} bis {place:zum} und (gehen Sie|geh) dann zu Fuß.",
-            "fahren Sie mit {vehicle:der.dat} bis {place:zum} und gehen Sie dann zu Fuß.",
+            "{you:nehmen Sie/nimm} {vehicle:der.acc} bis {place:zum} und {you:gehen Sie/geh} dann zu Fuß.",
+            "{you:fahren Sie/fahr} mit {vehicle:der.dat} bis {place:zum} und {you:gehen Sie/geh} dann zu Fuß.",
         ),
+        you=ANYONE,
         vehicle=TOWN_VEHICLES,
         place=PLACES,
     ),
