@@ -6,7 +6,7 @@ own (``--eval-bleu-args``, the hub's ``translate(..., decoding="dcmbr")``), from
 
 import math
 from dataclasses import dataclass, field
-from typing import Any, Dict, List, Mapping, Optional, Tuple
+from typing import Any, Callable, Dict, List, Mapping, Optional, Tuple
 
 from fairseq.dataclass import ChoiceEnum, FairseqDataclass
 
@@ -34,13 +34,13 @@ class DecodingConfig(FairseqDataclass):
         default=None,
         metadata={
             "help": "softmax temperature T_h of the hypothesis pool (paper and default with dcmbr: 0.5; 1.0 samples "
-            "the model's own distribution)",
+            "the model's own distribution; auto: by Lemma 1 from the checkpoint's label smoothing)",
         },
     )
     temp_ref: Optional[str] = field(
         default=None,
         metadata={
-            "help": "softmax temperature T_r of the reference pool (paper and default with dcmbr: 0.5)",
+            "help": "softmax temperature T_r of the reference pool (paper and default with dcmbr: 0.5; or auto)",
         },
     )
     num_hyp: int = field(
@@ -140,11 +140,14 @@ class DecodingOptions:
         }
 
 
-def decoding_options(values: Mapping[str, Any], top_k: int = -1, top_p: float = -1.0) -> DecodingOptions:
+def decoding_options(
+    values: Mapping[str, Any], automatic: Callable[[], float], top_k: int = -1, top_p: float = -1.0
+) -> DecodingOptions:
     """Validate the options of sample, mbr or dcmbr decoding.
 
     Args:
         values: the fields of :class:`DecodingConfig` by name.
+        automatic: gives the temperature that ``auto`` stands for.
         top_k: fairseq's ``--sampling-topk``.
         top_p: fairseq's ``--sampling-topp``.
 
@@ -154,7 +157,7 @@ def decoding_options(values: Mapping[str, Any], top_k: int = -1, top_p: float = 
     decoding = str(values["decoding"])
     if decoding not in DECODINGS:
         raise UserError(f"--decoding must be one of {', '.join(DECODINGS)}, got {decoding}")
-    temp_hyp, temp_ref = (_temperature(flag, values, decoding) for flag in ("temp_hyp", "temp_ref"))
+    temp_hyp, temp_ref = (_temperature(flag, values, decoding, automatic) for flag in ("temp_hyp", "temp_ref"))
     num_hyp = _positive("num_hyp", values["num_hyp"])
     num_ref = num_hyp if values["num_ref"] is None else _positive("num_ref", values["num_ref"])
     hypotheses = PoolSpec(num_hyp, temp_hyp, HYPOTHESES)
@@ -180,15 +183,17 @@ def _flag(name: str) -> str:
     return "--" + name.replace("_", "-")
 
 
-def _temperature(name: str, values: Mapping[str, Any], decoding: str) -> float:
+def _temperature(name: str, values: Mapping[str, Any], decoding: str, automatic: Callable[[], float]) -> float:
     """The effective temperature: as given, or the default of the kind of decoding."""
     given = values[name]
     if given is None:
         return 0.5 if decoding == "dcmbr" else 1.0
     try:
-        temperature = float(given)
+        temperature = automatic() if given == "auto" else float(given)
+    except UserError as error:
+        raise UserError(f"{_flag(name)} auto: {error}") from error
     except ValueError as error:
-        raise UserError(f"{_flag(name)} must be a number above 0 such as 0.5, got {given}") from error
+        raise UserError(f"{_flag(name)} must be a number above 0 such as 0.5, or auto, got {given}") from error
     if not (temperature > 0 and math.isfinite(temperature)):
         raise UserError(f"{_flag(name)} must be > 0 and finite, got {given}: the paper uses 0.5")
     if decoding == "mbr" and temperature != 1.0:

@@ -8,13 +8,15 @@ import dataclasses
 import logging
 import os
 import sys
-from typing import Any, Dict, Iterator, List, Optional
+from collections import deque
+from typing import Any, Callable, Deque, Dict, List, Optional, Sequence
 
 import torch
 from fairseq.data import FairseqDataset, encoders
 from omegaconf import DictConfig, OmegaConf
 
 from dcmbr_fairseq import compat
+from dcmbr_fairseq.decoding.auto_temperature import checkpoint_temperature
 from dcmbr_fairseq.decoding.checkpoints import CheckpointFacts, check_dictionaries, inspect_checkpoint
 from dcmbr_fairseq.decoding.generator import MBRSequenceGenerator, TextSide
 from dcmbr_fairseq.decoding.long_sources import cut_long_sources
@@ -38,11 +40,15 @@ class DecodingMixin:
 
     _captured_tokenizer: Any = _NOT_CAPTURED
     _captured_bpe: Any = _NOT_CAPTURED
+    _checkpoints: Sequence[CheckpointFacts] = ()
     _recorder: Optional[RecordWriter] = None
     _expected: Optional[List[int]] = None  # all ids to come, where they are known
-    _batch_ids: Optional[Iterator[List[int]]] = None  # ids of the coming batches, where fairseq restarts them at 0
     _numbered = 0  # sentences of earlier buffers
     _validating = False
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._batch_ids: Deque[torch.Tensor] = deque()  # ids of the coming batches, where fairseq restarts them at 0
 
     @classmethod
     def setup_task(cls, cfg: Any, **kwargs: Any) -> Any:
@@ -50,9 +56,11 @@ class DecodingMixin:
         compat.end_lines_at_newline_only()  # fairseq-interactive may have been imported after the other repairs
         root = root_config(cfg)
         if str(cfg.decoding) != "beam":
-            check_options({name: getattr(cfg, name) for name in _FIELDS}, None if root is None else root.generation)
+            values = {name: getattr(cfg, name) for name in _FIELDS}
+            check_options(values, None if root is None else root.generation, lambda: 1.0)
         checkpoints = checkpoint_facts(root)
         task = super().setup_task(cfg, **kwargs)  # type: ignore[misc]
+        task._checkpoints = checkpoints
         for facts in checkpoints:
             check_dictionaries(facts, len(task.source_dictionary), len(task.target_dictionary))
             logger.info(facts.describe())
@@ -90,7 +98,7 @@ class DecodingMixin:
             return super().build_generator(  # type: ignore[misc]
                 models, args, seq_gen_cls, extra_gen_cls_kwargs, prefix_allowed_tokens_fn
             )
-        options = check_options(values, args)
+        options = check_options(values, args, self._automatic_temperature)
         if seq_gen_cls is not None or prefix_allowed_tokens_fn is not None:
             raise UserError(f"prefix_allowed_tokens_fn has no meaning with --decoding {options.decoding}: use beam")
         extra = {k: v for k, v in (extra_gen_cls_kwargs or {}).items() if k not in ("lm_model", "lm_weight")}
@@ -120,14 +128,18 @@ class DecodingMixin:
             return super().get_batch_iterator(dataset, *args, **kwargs)  # type: ignore[misc]
         own = any(dataset is known for known in self.datasets.values())  # type: ignore[attr-defined]
         dataset = _fit_sources(dataset, kwargs)
+        if not own:
+            self._count_on(dataset)
         iterator = super().get_batch_iterator(dataset, *args, **kwargs)  # type: ignore[misc]
-        self._learn_ids(iterator, own)
+        if own:  # the data set's own ids are all that will come
+            batches = iterator.frozen_batches[iterator.shard_id :: iterator.num_shards]
+            self._expected = [int(i) for batch in batches for i in batch]
         return iterator
 
     def inference_step(self, generator: Any, models: Any, sample: Dict[str, Any], *args: Any, **kwargs: Any) -> Any:
         """As fairseq's; gives the recorder ids that count on from buffer to buffer."""
-        if getattr(generator, "recorder", None) is not None and self._batch_ids is not None:
-            sample = {**sample, "id": torch.tensor(next(self._batch_ids))}
+        if getattr(generator, "recorder", None) is not None and self._batch_ids:
+            sample = {**sample, "id": self._batch_ids.popleft()}
         return super().inference_step(generator, models, sample, *args, **kwargs)  # type: ignore[misc]
 
     def _decoding_values(self, args: Any) -> Dict[str, Any]:
@@ -137,6 +149,9 @@ class DecodingMixin:
             values["decoding"] = getattr(args, "decoding", "beam")
             values["pools_out"] = None
         return values
+
+    def _automatic_temperature(self) -> float:
+        return checkpoint_temperature(self._checkpoints, len(self.target_dictionary))  # type: ignore[attr-defined]
 
     def _seed(self, args: Any) -> int:
         """fairseq's ``--seed``, or ``seed`` among the generator's own arguments (hub)."""
@@ -151,19 +166,20 @@ class DecodingMixin:
                 self._recorder.expect(self._expected)
         return self._recorder
 
-    def _learn_ids(self, iterator: Any, own: bool) -> None:
-        """Remember the ids of the coming batches.
+    def _count_on(self, dataset: FairseqDataset) -> None:
+        """Number the sentences of a buffer of interactive or hub.
 
-        A data set of the task (generate) has its own ids, and they are all that will come. The buffers of interactive
-        and hub start again at 0 each, in batches whose ids fairseq does not pass on: they are counted on here.
+        Their ids start again at 0 with each buffer, and fairseq-interactive drops them before it decodes a batch.
         """
-        batches = [[int(i) for i in batch] for batch in iterator.frozen_batches]
-        if own:
-            mine = batches[iterator.shard_id :: iterator.num_shards]
-            self._expected = [i for batch in mine for i in batch]
-        else:
-            self._batch_ids = iter([[self._numbered + i for i in batch] for batch in batches])
-            self._numbered += sum(map(len, batches))
+        collate, offset, ids = dataset.collater, self._numbered, self._batch_ids
+
+        def collater(*args: Any, **kwargs: Any) -> Any:
+            batch = collate(*args, **kwargs)
+            ids.append(batch["id"] + offset)
+            return batch
+
+        dataset.collater = collater
+        self._numbered += len(dataset)
 
     def _texts(self, generator: MBRSequenceGenerator) -> TextSide:
         """Text as in fairseq's D- lines, by the command's tokenizer and BPE, or else the configuration's (hub)."""
@@ -193,14 +209,15 @@ def root_config(cfg: Any) -> Optional[DictConfig]:
     return root if isinstance(root, DictConfig) and "common_eval" in root else None
 
 
-def check_options(values: Dict[str, Any], args: Any) -> DecodingOptions:
-    """Validate the decoding options together with fairseq's generation options.
+def check_options(values: Dict[str, Any], args: Any, automatic: Callable[[], float]) -> DecodingOptions:
+    """Validate the decoding options together with fairseq's generation options ``args``.
 
     Raises:
         UserError: see :func:`decoding_options`; also an unknown utility, an existing ``--pools-out``, or a generation
             option that would be ignored.
     """
-    options = decoding_options(values, getattr(args, "sampling_topk", -1), getattr(args, "sampling_topp", -1.0))
+    top_k, top_p = getattr(args, "sampling_topk", -1), getattr(args, "sampling_topp", -1.0)
+    options = decoding_options(values, automatic, top_k, top_p)
     refuse_meaningless(args, options.decoding)
     if options.decoding != "sample":
         utility_class(options.utility)
