@@ -12,6 +12,7 @@ from dcmbr_fairseq.errors import UserError
 #: gets what its own parser does not know as args.fairseq_flags, to be read by the parser of fairseq-generate.
 COMMANDS: Dict[str, Tuple[str, str]] = {
     "select": ("dcmbr_fairseq.commands.select", "choose translations from saved pools, without a model"),
+    "utilities": ("dcmbr_fairseq.commands.utilities", "what each utility needs, and whether it is ready here"),
     "evaluate": ("dcmbr_fairseq.commands.evaluate", "score translations against references, with signatures"),
     "significance": ("dcmbr_fairseq.commands.significance", "test whether differences between systems are chance"),
     "temperature": ("dcmbr_fairseq.commands.temperature", "temperatures by Lemma 1, or tuned on a validation set"),
