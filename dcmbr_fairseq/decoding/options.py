@@ -10,6 +10,7 @@ from typing import Any, Callable, Dict, List, Mapping, Optional, Tuple
 
 from fairseq.dataclass import ChoiceEnum, FairseqDataclass
 
+from dcmbr_fairseq.decoding.auto_temperature import checkpoint_temperature
 from dcmbr_fairseq.decoding.pools import PoolSpec
 from dcmbr_fairseq.decoding.truncation import Truncation
 from dcmbr_fairseq.errors import UserError
@@ -141,15 +142,18 @@ class DecodingOptions:
 
 
 def decoding_options(
-    values: Mapping[str, Any], automatic: Callable[[], float], top_k: int = -1, top_p: float = -1.0
+    values: Mapping[str, Any],
+    top_k: int = -1,
+    top_p: float = -1.0,
+    automatic: Callable[[], float] = lambda: checkpoint_temperature((), 0),
 ) -> DecodingOptions:
     """Validate the options of sample, mbr or dcmbr decoding.
 
     Args:
         values: the fields of :class:`DecodingConfig` by name.
-        automatic: gives the temperature that ``auto`` stands for.
         top_k: fairseq's ``--sampling-topk``.
         top_p: fairseq's ``--sampling-topp``.
+        automatic: gives the temperature that ``auto`` stands for; by default there is none.
 
     Raises:
         UserError: a value is out of range or does not fit another; names the flag, the value and the remedy.

@@ -217,7 +217,7 @@ def check_options(values: Dict[str, Any], args: Any, automatic: Callable[[], flo
             option that would be ignored.
     """
     top_k, top_p = getattr(args, "sampling_topk", -1), getattr(args, "sampling_topp", -1.0)
-    options = decoding_options(values, automatic, top_k, top_p)
+    options = decoding_options(values, top_k, top_p, automatic)
     refuse_meaningless(args, options.decoding)
     if options.decoding != "sample":
         utility_class(options.utility)
