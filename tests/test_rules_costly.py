@@ -1,6 +1,7 @@
 """Rules for costly utilities: pruning and coarse to fine against the exact rule, by property and on made-up pools."""
 
-from typing import Any, List, Optional, Sequence, Tuple
+import itertools
+from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 import numpy as np
 import pytest
@@ -11,8 +12,8 @@ from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.rules import Candidates, Decision, build_rule
 from dcmbr_fairseq.rules.coarse_to_fine import CoarseToFineRule, on_scale_of
 from dcmbr_fairseq.rules.expected_utility import ExactRule
-from dcmbr_fairseq.rules.pruning import PruningRule
-from dcmbr_fairseq.rules.survivors import heaviest_first, survivors_first
+from dcmbr_fairseq.rules.pruning import PruningRule, _Race, order_of_appearance
+from dcmbr_fairseq.rules.survivors import survivors_first
 from dcmbr_fairseq.utilities import Comparison, Utility, build_utility
 
 
@@ -170,8 +171,6 @@ def test_resampling_estimates_the_probability_of_winning() -> None:
     # difference is a sum of 20 signs with P(+) = 0.6: the second wins or ties when at most 10 are positive.
     from scipy.stats import binom
 
-    from dcmbr_fairseq.rules.pruning import _Race
-
     candidates = Candidates(["a", "b"], [str(i) for i in range(21)], np.full(21, 1 / 21), np.zeros(2))
     race = _Race(candidates, np.random.default_rng(0))
     race.add(20, np.array([[1.0] * 12 + [0.0] * 8, [0.0] * 12 + [1.0] * 8]))
@@ -180,10 +179,26 @@ def test_resampling_estimates_the_probability_of_winning() -> None:
     assert share == pytest.approx(binom.cdf(10, 20, 0.6), abs=0.01)
 
 
-def test_heavy_references_come_first_and_weightless_ones_never() -> None:
+def test_references_come_up_as_in_draws_from_their_weights() -> None:
+    from scipy.stats import chisquare
+
+    weights, generator = np.array([0.1, 0.0, 0.4, 0.3, 0.2]), np.random.default_rng(0)
+    found: Dict[Tuple[int, ...], int] = {}
+    for _ in range(20_000):
+        order = tuple(order_of_appearance(weights, generator).tolist())
+        found[order] = found.get(order, 0) + 1
+    expected = {}
+    for order in itertools.permutations([0, 2, 3, 4]):  # the first of all with its weight, the next among the rest, ...
+        rest = np.array([weights[list(order[i:])].sum() for i in range(4)])
+        expected[order] = float(np.prod(weights[list(order)] / rest))
+    assert set(found) == set(expected)
+    counts = [found[order] for order in expected]
+    assert chisquare(counts, 20_000 * np.array(list(expected.values()))).pvalue > 0.001
+
+
+def test_references_without_weight_are_never_compared() -> None:
     weights = np.array([0.1, 0.0, 0.4, 0.1, 0.4])
     candidates = Candidates(["x y", "z"], ["a", "b", "c", "d", "e"], weights, np.zeros(2))
-    assert heaviest_first(candidates).tolist() == [2, 4, 0, 3]
     utility = CountingUtility()
     for rule in (PruningRule(schedule=[1, 2]), CoarseToFineRule(hypotheses=2), CoarseToFineRule(references=4)):
         decision = rule.decide([candidates], utility)[0]

@@ -9,7 +9,7 @@ from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.rules.arguments import check_whole
 from dcmbr_fairseq.rules.decision import Candidates, Decision
 from dcmbr_fairseq.rules.expected_utility import expected_utilities, rank
-from dcmbr_fairseq.rules.survivors import comparison_of, heaviest_first, survivors_first
+from dcmbr_fairseq.rules.survivors import comparison_of, survivors_first
 from dcmbr_fairseq.utilities.base import Comparison, Utility
 
 SCHEDULE = (8, 16, 32, 64, 128, 256)
@@ -22,8 +22,9 @@ class PruningRule:
     ``nbest`` above 1: the nbest-th best) in at least a share of ``1 - alpha`` of the resamples. The ``nbest`` best
     always stay, and all that stay to the end are compared with every reference: their expected utilities are exact.
 
-    Two things differ from the paper, where references are a list of draws: they are distinct texts with weights here,
-    resampled with their weights, and the heaviest come first, which saves calls and errs less often than draw order.
+    In the paper references are a list of draws. Here they are distinct texts with weights: they are taken in the order
+    in which draws from those weights would first bring them up, whatever order they are given in, and are resampled
+    with their weights.
 
     Args:
         alpha: confidence; 1 drops nothing.
@@ -77,7 +78,7 @@ class _Race:
     def __init__(self, candidates: Candidates, generator: np.random.Generator) -> None:
         self.candidates = candidates
         self.generator = generator
-        self.order = heaviest_first(candidates)  # references without weight are never compared
+        self.order = order_of_appearance(candidates.weights, generator)  # of the references
         self.seen = 0
         self.alive = np.arange(len(candidates.hypotheses))
         self.utilities = np.zeros((len(self.alive), 0))  # (A, seen)
@@ -118,6 +119,16 @@ class _Race:
         """The ranking once the race is finished."""
         order = survivors_first(self.expected, self.candidates.log_prob, self.rounds)
         return Decision(self.expected, order, self.calls)
+
+
+def order_of_appearance(weights: np.ndarray, generator: np.random.Generator) -> np.ndarray:
+    """Indices ``(R,)`` in the order in which independent draws with these weights would first bring each of them up.
+
+    Those without weight never come up and are left out. Each waits an exponential time with its weight as rate: the
+    first to arrive is i with probability ``weights[i]``, and so on among the rest (Efraimidis & Spirakis, 2006).
+    """
+    possible = np.flatnonzero(weights > 0)
+    return possible[np.argsort(generator.exponential(size=len(possible)) / weights[possible], kind="stable")]
 
 
 def _keyed_generator(seed: int, candidates: Candidates) -> np.random.Generator:

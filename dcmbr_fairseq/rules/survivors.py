@@ -26,12 +26,3 @@ def comparison_of(candidates: Candidates, hypotheses: np.ndarray, references: np
         [candidates.references[i] for i in references.tolist()],
         candidates.source,
     )
-
-
-def heaviest_first(candidates: Candidates) -> np.ndarray:
-    """Indices of the references with a weight above 0, the heaviest first, then in their own order.
-
-    So the first k references hold as much probability as k can.
-    """
-    order = np.argsort(-candidates.weights, kind="stable")
-    return order[candidates.weights[order] > 0]
