@@ -105,5 +105,5 @@ def test_rules_are_built_by_name():
     assert isinstance(build_rule("exact", {}), ExactRule)
     with pytest.raises(UserError, match="--selection best is unknown: choose one of exact"):
         build_rule("best", {})
-    with pytest.raises(UserError, match='arguments {"alpha": 1} do not fit --selection exact'):
+    with pytest.raises(UserError, match='--selection-args {"alpha": 1} do not fit --selection exact'):
         build_rule("exact", {"alpha": 1})

@@ -125,6 +125,21 @@ def test_json_holds_scores_and_signature(tmp_path, capsys, pools):
         assert row["signature"].startswith("chrF2|nrefs:1|case:mixed|eff:yes|nc:6|nw:0|space:no|version:")
 
 
+@pytest.mark.parametrize("rule", [("prune", '{"alpha": 1}'), ("coarse", '{"hypotheses": 99}')])
+def test_a_rule_that_drops_nothing_decides_as_the_exact_one(tmp_path, capsys, pools, rule):
+    path = write_jsonl(tmp_path / "pools.jsonl", pools)
+    ruled = select(capsys, path, "--selection", rule[0], "--selection-args", rule[1])
+    assert ruled == select(capsys, path)
+
+
+def test_coarse_selection_saves_calls_and_says_so(tmp_path, capsys, caplog):
+    path = write_jsonl(tmp_path / "pools.jsonl", [(["a b", "a c", "a d", "x y"], None)])
+    caplog.set_level("INFO")
+    line = select(capsys, path, "--selection", "coarse", "--selection-args", '{"hypotheses": 2}', "--format", "json")[0]
+    assert json.loads(line)["utility_calls"] == 2 * 4
+    assert "utility calls: 8, for 16 pairs of draws" in caplog.text
+
+
 def test_nbest_text_names_sentence_and_score(tmp_path, capsys):
     path = write_jsonl(tmp_path / "pools.jsonl", [(["a b", "a c", "a b"], None), (["x"], None)])
     lines = [line.split("\t") for line in select(capsys, path, "--nbest", 2)]
@@ -198,6 +213,9 @@ def test_long_files_are_streamed(tmp_path, capsys):
         (["--utility-args", "{beta: 1}"], "--utility-args must be a JSON object"),
         (["--utility-args", '{"beta": -1}'], "--utility-args: beta must be a number >= 0, got -1"),
         (["--utility-args", '{"gamma": 1}'], "do not fit --utility chrf"),
+        (["--selection-args", "[1]"], "--selection-args must be a JSON object"),
+        (["--selection", "prune", "--selection-args", '{"alpha": 2}'], "--selection-args: alpha must be above 0 and at"),
+        (["--selection-args", '{"alpha": 1}'], '--selection-args {"alpha": 1} do not fit --selection exact'),
     ],
 )  # fmt: skip
 def test_bad_options_are_refused(tmp_path, capsys, arguments, message):

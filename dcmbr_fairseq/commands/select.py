@@ -14,7 +14,7 @@ from dcmbr_fairseq.decoding.plain_pools import read_plain_pools
 from dcmbr_fairseq.decoding.records import DIGITS, Pools, format_row, read_pools
 from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.files import atomic_writer
-from dcmbr_fairseq.rules import Candidates, Decision, DecisionRule, build_rule
+from dcmbr_fairseq.rules import RULES, Candidates, Decision, DecisionRule, build_rule
 from dcmbr_fairseq.utilities import Utility, build_utility, parse_utility_args
 
 logger = logging.getLogger(__name__)
@@ -50,6 +50,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="weight of each distinct reference: how often it was drawn, or its model probability renormalised over "
         "the pool (default: counts)",
     )  # fmt: skip
+    parser.add_argument(
+        "--selection", default="exact", choices=list(RULES),
+        help="how expected utilities are found: exact compares all pairs; prune and coarse save calls of a costly "
+        "utility (default: exact)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--selection-args", default="{}", metavar="JSON", help="its arguments, such as '{\"alpha\": 0.99}' (default: {})"
+    )
     parser.add_argument("--nbest", type=int, default=1, metavar="K", help="K best distinct hypotheses (default: 1)")
     parser.add_argument(
         "--format", default="text", choices=("text", "json"),
@@ -69,13 +77,17 @@ def run(args: argparse.Namespace) -> None:
         rule = decision_rule(args)
         logger.info("utility %s", utility.signature())
         rows = tqdm(first_draws(open_pools(args), args), desc="select", unit=" sentences", file=sys.stderr)
+        calls = pairs = 0
         with rows, open_output(args.output) as out:
             for number, (pools, decision) in enumerate(decide(rows, rule, utility, args)):
+                calls += decision.utility_calls
+                pairs += len(pools.hypotheses.draws) * len(pools.reference_pool.draws)
                 ranking = rank_texts(pools, decision, args.nbest)
                 if args.format == "json":
                     out.write(format_json(pools, decision, ranking, utility) + "\n")
                 else:
                     out.write(format_text(number, ranking, args.nbest))
+        logger.info("utility calls: %d, for %d pairs of draws (the sum of N_h x N_r)", calls, pairs)
     finally:
         utility.close()
 
@@ -101,7 +113,7 @@ def check_arguments(args: argparse.Namespace) -> None:
 
 def decision_rule(args: argparse.Namespace) -> DecisionRule:
     """The rule that decides."""
-    return build_rule("exact", {})
+    return build_rule(args.selection, parse_utility_args(args.selection_args, "--selection-args"))
 
 
 def open_pools(args: argparse.Namespace) -> Iterator[Pools]:

@@ -1,13 +1,14 @@
 """Decision rules: from pools to a ranking of the hypotheses. `rules` and `utilities` never import fairseq."""
 
 import importlib
+import inspect
 import json
-from typing import Any, Dict, Mapping
+from typing import Any, Dict, Mapping, Type
 
 from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.rules.decision import Candidates, Decision, DecisionRule
 
-__all__ = ["RULES", "Candidates", "Decision", "DecisionRule", "build_rule"]
+__all__ = ["RULES", "Candidates", "Decision", "DecisionRule", "build_rule", "check_rule"]
 
 #: name (``--selection``) -> "module:Class"
 RULES: Dict[str, str] = {
@@ -17,8 +18,8 @@ RULES: Dict[str, str] = {
 }
 
 
-def build_rule(name: str, arguments: Mapping[str, Any]) -> DecisionRule:
-    """Construct the decision rule ``name`` with keyword ``arguments``.
+def check_rule(name: str, arguments: Mapping[str, Any]) -> Type[DecisionRule]:
+    """The class of the decision rule ``name``, which takes ``arguments``; nothing is constructed.
 
     Raises:
         UserError: unknown name or argument.
@@ -28,6 +29,17 @@ def build_rule(name: str, arguments: Mapping[str, Any]) -> DecisionRule:
     module_name, _, class_name = RULES[name].partition(":")
     kind = getattr(importlib.import_module(module_name), class_name)
     try:
-        return kind(**arguments)
+        inspect.signature(kind).bind(**arguments)
     except TypeError as error:
-        raise UserError(f"arguments {json.dumps(dict(arguments))} do not fit --selection {name}: {error}") from error
+        shown = json.dumps(dict(arguments))
+        raise UserError(f"--selection-args {shown} do not fit --selection {name}: {error}") from error
+    return kind
+
+
+def build_rule(name: str, arguments: Mapping[str, Any]) -> DecisionRule:
+    """Construct the decision rule ``name`` with keyword ``arguments``.
+
+    Raises:
+        UserError: see :func:`check_rule`; or an argument is out of range.
+    """
+    return check_rule(name, arguments)(**arguments)
