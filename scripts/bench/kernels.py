@@ -21,13 +21,12 @@ import argparse  # noqa: E402
 import contextlib  # noqa: E402
 import json  # noqa: E402
 import random  # noqa: E402
-import time  # noqa: E402
 from pathlib import Path  # noqa: E402
-from statistics import median  # noqa: E402
-from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence  # noqa: E402
+from typing import Any, Callable, Dict, List, Optional, Sequence  # noqa: E402
 
 import numpy as np  # noqa: E402
 from sacrebleu.metrics import BLEU, CHRF  # noqa: E402
+from timing import medians, ratio  # noqa: E402
 
 from dcmbr_fairseq.decoding.records import read_pools  # noqa: E402
 from dcmbr_fairseq.files import iter_lines  # noqa: E402
@@ -97,36 +96,17 @@ def sacrebleu_scorer(metric: Any) -> Scorer:
     return score
 
 
-class Times(NamedTuple):
-    """Milliseconds of a run, on the clock and of the processor, or ratios of them."""
-
-    clock: float
-    cpu: float
-
-
 def compared(scorers: Dict[str, Scorer], batch: Batch, runs: int) -> Dict[str, Any]:
     """Medians of alternating runs, and how many times faster ours is than each of the others."""
     scores = {name: score(batch) for name, score in scorers.items()}
-    times: Dict[str, List[Times]] = {name: [] for name in scorers}
-    for _ in range(runs):
-        for name, score in scorers.items():
-            times[name].append(timed(score, batch))
-    medians = {name: Times(*map(median, zip(*found, strict=True))) for name, found in times.items()}
-    report: Dict[str, Any] = {name: {k: round(v, 3) for k, v in m._asdict().items()} for name, m in medians.items()}
+    found = medians({name: lambda score=score: score(batch) for name, score in scorers.items()}, runs)
+    report: Dict[str, Any] = {name: times.rounded(3) for name, times in found.items()}
     for ours in ("ours", "ours_new"):
-        for other in medians.keys() - {"ours", "ours_new"}:
-            ratios = (theirs / mine for theirs, mine in zip(medians[other], medians[ours], strict=True))
-            report[f"{ours}_times_faster_than_{other}"] = Times(*(round(ratio, 1) for ratio in ratios))._asdict()
+        for other in found.keys() - {"ours", "ours_new"}:
+            report[f"{ours}_times_faster_than_{other}"] = ratio(found[other], found[ours]).rounded(1)
     pairs = zip(scores["ours"], scores["sacrebleu"], strict=True)
     report["largest_difference_from_sacrebleu"] = float(max(abs(ours - truth).max() for ours, truth in pairs))
     return report
-
-
-def timed(score: Scorer, batch: Batch) -> Times:
-    """One run."""
-    start, start_cpu = time.perf_counter(), time.process_time()
-    score(batch)
-    return Times((time.perf_counter() - start) * 1000, (time.process_time() - start_cpu) * 1000)
 
 
 def long_sentences(text: Optional[Path], count: int) -> List[str]:
