@@ -6,7 +6,6 @@ can use is at hand here. A *system* is what follows one ``--path``: a checkpoint
 
 import argparse
 import ast
-import copy
 import logging
 import os
 import sys
@@ -22,13 +21,11 @@ from fairseq.dataclass.utils import convert_namespace_to_omegaconf
 from omegaconf import DictConfig
 from torch import Tensor
 
+from dcmbr_fairseq.analysis.preparation import Preparation, Prepared
 from dcmbr_fairseq.decoding.checkpoints import CheckpointFacts, check_dictionaries, inspect_checkpoint
-from dcmbr_fairseq.decoding.decoders import IncrementalDecoder
-from dcmbr_fairseq.decoding.encoding import encode
-from dcmbr_fairseq.decoding.generator import MBRSequenceGenerator, TextSide
+from dcmbr_fairseq.decoding.generator import TextSide
 from dcmbr_fairseq.decoding.long_sources import cut_long_sources
-from dcmbr_fairseq.decoding.options import DecodingConfig, DecodingOptions, decoding_options
-from dcmbr_fairseq.decoding.prefix_sampler import PrefixSampler, SamplingBatch, Support
+from dcmbr_fairseq.decoding.prefix_sampler import Support
 from dcmbr_fairseq.decoding.texts import Detokenizer
 from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.files import PathLike, read_lines
@@ -62,28 +59,6 @@ class System:
         alpha, beta = (regularisers.pop() if len(regularisers) == 1 else None) or (None, None)
         smoothing = smoothings.pop() if len(smoothings) == 1 else None
         return {"model": self.name, "label_smoothing": smoothing, "alpha": alpha, "beta": beta}
-
-
-class Prepared(NamedTuple):
-    """A batch of B sentences, encoded, ready for sampling and search.
-
-    Attributes:
-        ids: their numbers in the data.
-        batch: what is to be decoded.
-        make_decoder: gives a fresh decoder for the sentences with the given indices.
-        sampler: draws within the support; its seed is fairseq's ``--seed``.
-        texts: from token ids to texts.
-    """
-
-    ids: List[int]
-    batch: SamplingBatch
-    make_decoder: Any
-    sampler: PrefixSampler
-    texts: TextSide
-
-    def decoder(self, sentence: int) -> IncrementalDecoder:
-        """A fresh decoder of one sentence."""
-        return self.make_decoder(np.array([sentence]))
 
 
 class Corpus(NamedTuple):
@@ -197,13 +172,13 @@ class Workspace:
 
     def prepared(self, system: System, only: Optional[Collection[int]] = None) -> Iterator[Prepared]:
         """Yield batches encoded for sampling and search, as the task would hand them to its generator."""
-        preparation = _Preparation.of(self, system)
+        preparation = Preparation.of(self, system)
         for sample in self.batches(system, only):
             yield self.task.inference_step(preparation, system.models, sample)
 
     def support(self, system: System) -> Support:
         """Which tokens may follow a prefix, by fairseq's ``--min-len`` and ``--unkpen``."""
-        return _Preparation.of(self, system).sampler.support
+        return Preparation.of(self, system).sampler.support
 
     def beam(self, system: System) -> Dict[int, str]:
         """fairseq's own beam search with ``--beam``, ``--lenpen`` ...: the first translation of every sentence."""
@@ -237,7 +212,7 @@ class Workspace:
         Raises:
             UserError: the split has no target side, or the file another number of lines.
         """
-        texts = _Preparation.of(self, system).texts
+        texts = Preparation.of(self, system).texts
         own: Dict[int, str] = {}
         sources: Dict[int, str] = {}
         for sample in self.batches(system):
@@ -325,48 +300,6 @@ def refuse_too_long(dataset: Any, limits: Any, skip: bool) -> None:
             f"{len(ignored)} sentences are longer than the model's {limits} tokens, "
             f"the first is number {min(ignored)}: {remedy}"
         )
-
-
-class _Preparation(MBRSequenceGenerator):
-    """A generator that encodes a batch and hands out what sampling and search need, instead of decoding.
-
-    It stands where fairseq's generator does, so that each task passes it what belongs to it (language tokens, say), and
-    it takes its limits and its support from fairseq's generator.
-    """
-
-    @classmethod
-    def of(cls, workspace: Workspace, system: System) -> "_Preparation":
-        """The preparation for one system."""
-        cfg = copy.deepcopy(workspace.cfg.generation)
-        cfg.sampling, cfg.sampling_topk, cfg.sampling_topp = False, -1, -1.0  # fairseq's own sampler is not used
-        theirs = workspace.task.build_generator(system.models, cfg)
-        return cls(
-            system.models, workspace.task.target_dictionary, options=sampling_options(workspace.cfg), utility=None,
-            make_texts=workspace.texts, seed=workspace.cfg.common.seed, eos=theirs.eos, min_len=theirs.min_len,
-            max_len_a=theirs.max_len_a, max_len_b=theirs.max_len_b, unk_penalty=theirs.unk_penalty,
-            symbols_to_strip_from_output=theirs.symbols_to_strip_from_output,
-        )  # fmt: skip
-
-    @torch.no_grad()
-    def _generate(  # type: ignore[override]
-        self,
-        sample: Dict[str, Any],
-        prefix_tokens: Optional[Tensor] = None,
-        constraints: Optional[Tensor] = None,
-        bos_token: Optional[int] = None,
-    ) -> Prepared:
-        batch = self._sampling_batch(sample["net_input"], prefix_tokens, bos_token)
-        make_decoder = encode(self.model.models, sample["net_input"], self.pad)
-        return Prepared(sample["id"].tolist(), batch, make_decoder, self.sampler, self.texts)
-
-
-def sampling_options(cfg: DictConfig) -> DecodingOptions:
-    """How pools are sampled beside their size and temperature: truncation and memory, from fairseq's and our flags."""
-    values = {name: getattr(cfg.task, name, None) for name in ("sampling_epsilon", "max_rows")}
-    defaults = DecodingConfig()
-    own = {name: getattr(defaults, name) for name in vars(defaults) if name != "_name"}
-    own.update({name: value for name, value in values.items() if value is not None}, decoding="sample")
-    return decoding_options(own, cfg.generation.sampling_topk, cfg.generation.sampling_topp)
 
 
 @torch.no_grad()

@@ -22,13 +22,28 @@ FORMATS = (*FORMS, "json")
 def format_rows(rows: Sequence[Row], form: str) -> str:
     """Rows in one of :data:`FORMATS`; columns come in the order of their first row.
 
-    Floats have six decimals in TSV and JSON, five digits in tables that are read by people.
+    Floats have six decimals in TSV and JSON, five digits in tables that are read by people; there signatures stand
+    below the table.
     """
     if form == "json":
         return "".join(json.dumps(_rounded(row), ensure_ascii=False) + "\n" for row in rows)
-    header = list(dict.fromkeys(column for row in rows for column in row))
-    rows = [(_rounded if form == "tsv" else _readable)(row) for row in rows]
-    return render(Grid(header, [[row.get(column) for column in header] for row in rows]), form)
+    if form == "tsv":
+        rows = [_rounded(row) for row in rows]
+        return render(_grid(rows, list(dict.fromkeys(column for row in rows for column in row))), form)
+    columns = dict.fromkeys(column for row in rows for column in row)
+    notes = dict.fromkeys(str(row[column]) for column in columns if _is_signature(column) for row in rows)
+    shown = [column for column in columns if not _is_signature(column)]
+    comment = "% " if form == "latex" else ""
+    below = "".join(f"{comment}{note}\n" for note in notes)
+    return render(_grid([_readable(row) for row in rows], shown), form) + ("\n" + below if below else "")
+
+
+def _grid(rows: Sequence[Row], header: Sequence[str]) -> Grid:
+    return Grid(header, [[row.get(column) for column in header] for row in rows])
+
+
+def _is_signature(column: str) -> bool:
+    return column.endswith("signature")
 
 
 def _readable(row: Row) -> Row:

@@ -69,8 +69,8 @@ def parse_metrics(text: str) -> List[str]:
     return list(dict.fromkeys(name if ":" in name else name.lower() for name in names))
 
 
-def parse_metric_arguments(text: str) -> Mapping[str, Mapping[str, Any]]:
-    """Read ``--metric-args``: a JSON object of JSON objects.
+def parse_metric_arguments(text: str, flag: str = "--metric-args") -> Mapping[str, Mapping[str, Any]]:
+    """Read ``--metric-args``, or another ``flag``: a JSON object of JSON objects.
 
     Raises:
         UserError: it is something else.
@@ -80,9 +80,7 @@ def parse_metric_arguments(text: str) -> Mapping[str, Mapping[str, Any]]:
     except json.JSONDecodeError:
         arguments = None
     if not isinstance(arguments, dict) or not all(isinstance(value, dict) for value in arguments.values()):
-        raise UserError(
-            f'--metric-args must be a JSON object such as \'{{"meteor": {{"language": "de"}}}}\', got {text!r}'
-        )
+        raise UserError(f'{flag} must be a JSON object such as \'{{"meteor": {{"language": "de"}}}}\', got {text!r}')
     return arguments
 
 

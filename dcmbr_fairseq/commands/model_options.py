@@ -3,7 +3,7 @@
 import argparse
 import logging
 from pathlib import Path
-from typing import TYPE_CHECKING, List, Tuple
+from typing import TYPE_CHECKING, Any, Dict, List, Tuple
 
 from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.evaluation.systems import system_names
@@ -73,3 +73,9 @@ def named_paths(args: argparse.Namespace) -> List[Tuple[str, str]]:
 def load_systems(args: argparse.Namespace, workspace: "Workspace") -> "List[System]":
     """All models, loaded: what is missing is found before anything is computed."""
     return [workspace.load(path, name) for path, name in named_paths(args)]
+
+
+def data_settings(args: argparse.Namespace) -> Dict[str, Any]:
+    """What a long measurement's rows depend on: the models, the sentences, and fairseq's flags."""
+    flags = [flag for flag in args.fairseq_flags if flag not in ("--cpu", "--fp16")]
+    return {"path": args.path, "names": args.names, "first": args.first, "flags": flags, "references": args.references}

@@ -1,16 +1,20 @@
-"""``dcmbr temperature``: what temperature stands for which label smoothing (Lemma 1), both ways."""
+"""``dcmbr temperature``: what temperature stands for which label smoothing (Lemma 1), both ways; and tuning."""
 
 import argparse
 import json
 from typing import Any, Dict
 
+from dcmbr_fairseq.commands import tune
 from dcmbr_fairseq.commands.evaluate import write_output
 from dcmbr_fairseq.decoding.lemma import AS_PRINTED, cooling_temperature, equivalent_smoothing
 from dcmbr_fairseq.errors import UserError
 
+TAKES_FAIRSEQ_FLAGS = True  # with --tune
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
+    tune.add_tune_arguments(parser)
     lemma = parser.add_argument_group("Lemma 1")
     lemma.add_argument("--from-ls", type=float, metavar="L1", help="label smoothing that the model was trained with")
     lemma.add_argument("--to-ls", type=float, metavar="L2", help="smoothing to be reached: prints the temperature T")
@@ -25,7 +29,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Apply the lemma in the direction that the options ask for."""
+    """Tune, or apply the lemma in the direction that the options ask for."""
+    if args.tune:
+        tune.run(args)
+        return
+    if args.fairseq_flags or args.path:
+        raise UserError("a model and its data are used with --tune only: add --tune, or leave them out")
     if args.from_ls is None:
         raise UserError("--from-ls is missing: give the label smoothing that the model was trained with")
     if (args.to_ls is None) == (args.temperature is None):

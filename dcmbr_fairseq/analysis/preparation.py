@@ -1,0 +1,86 @@
+"""From a batch of fairseq to what sampling and search need: the source encoded, the support, limits, prefixes.
+
+A task hands its generator more than a batch (language tokens, a first token of its own), and tells it the limits. To
+get these whatever the task, the preparation stands where the generator does.
+"""
+
+import copy
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, NamedTuple, Optional
+
+import numpy as np
+import torch
+from omegaconf import DictConfig
+from torch import Tensor
+
+from dcmbr_fairseq.decoding.decoders import IncrementalDecoder
+from dcmbr_fairseq.decoding.encoding import encode
+from dcmbr_fairseq.decoding.generator import MBRSequenceGenerator, TextSide
+from dcmbr_fairseq.decoding.options import DecodingConfig, DecodingOptions, decoding_options
+from dcmbr_fairseq.decoding.prefix_sampler import PrefixSampler, SamplingBatch
+
+if TYPE_CHECKING:
+    from dcmbr_fairseq.analysis.models import System, Workspace
+
+
+class Prepared(NamedTuple):
+    """A batch of B sentences, encoded, ready for sampling and search.
+
+    Attributes:
+        ids: their numbers in the data.
+        batch: what is to be decoded.
+        make_decoder: gives a fresh decoder for the sentences with the given indices.
+        sampler: draws within the support; its seed is fairseq's ``--seed``.
+        texts: from token ids to texts.
+    """
+
+    ids: List[int]
+    batch: SamplingBatch
+    make_decoder: Callable[[np.ndarray], IncrementalDecoder]
+    sampler: PrefixSampler
+    texts: TextSide
+
+    def decoder(self, sentence: int) -> IncrementalDecoder:
+        """A fresh decoder of one sentence."""
+        return self.make_decoder(np.array([sentence]))
+
+
+class Preparation(MBRSequenceGenerator):
+    """A generator that encodes a batch and hands out what sampling and search need, instead of decoding.
+
+    It stands where fairseq's generator does, so that each task passes it what belongs to it (language tokens, say), and
+    it takes its limits and its support from fairseq's generator.
+    """
+
+    @classmethod
+    def of(cls, workspace: "Workspace", system: "System") -> "Preparation":
+        """The preparation for one system."""
+        cfg = copy.deepcopy(workspace.cfg.generation)
+        cfg.sampling, cfg.sampling_topk, cfg.sampling_topp = False, -1, -1.0  # fairseq's own sampler is not used
+        theirs = workspace.task.build_generator(system.models, cfg)
+        return cls(
+            system.models, workspace.task.target_dictionary, options=sampling_options(workspace.cfg), utility=None,
+            make_texts=workspace.texts, seed=workspace.cfg.common.seed, eos=theirs.eos, min_len=theirs.min_len,
+            max_len_a=theirs.max_len_a, max_len_b=theirs.max_len_b, unk_penalty=theirs.unk_penalty,
+            symbols_to_strip_from_output=theirs.symbols_to_strip_from_output,
+        )  # fmt: skip
+
+    @torch.no_grad()
+    def _generate(  # type: ignore[override]
+        self,
+        sample: Dict[str, Any],
+        prefix_tokens: Optional[Tensor] = None,
+        constraints: Optional[Tensor] = None,
+        bos_token: Optional[int] = None,
+    ) -> Prepared:
+        batch = self._sampling_batch(sample["net_input"], prefix_tokens, bos_token)
+        make_decoder = encode(self.model.models, sample["net_input"], self.pad)
+        return Prepared(sample["id"].tolist(), batch, make_decoder, self.sampler, self.texts)
+
+
+def sampling_options(cfg: DictConfig) -> DecodingOptions:
+    """How pools are sampled beside their size and temperature: truncation and memory, from fairseq's and our flags."""
+    values = {name: getattr(cfg.task, name, None) for name in ("sampling_epsilon", "max_rows")}
+    defaults = DecodingConfig()
+    own = {name: getattr(defaults, name) for name in vars(defaults) if name != "_name"}
+    own.update({name: value for name, value in values.items() if value is not None}, decoding="sample")
+    return decoding_options(own, cfg.generation.sampling_topk, cfg.generation.sampling_topp)

@@ -1,0 +1,145 @@
+"""Pools for a whole grid of temperatures and seeds from one decoding pass, kept on disk as records.
+
+Each batch is encoded once; each seed then samples its pools at all temperatures together, sharing decoder rows. Pools
+at different temperatures use the same uniform numbers, so that a grid compares like with like, and the first k draws
+of a pool are the pool of size k. The files are those of ``--decoding sample --pools-out``: `dcmbr select` and `dcmbr
+report` read them.
+"""
+
+import contextlib
+import dataclasses
+import json
+import logging
+import re
+from pathlib import Path
+from typing import Any, Dict, List, NamedTuple, Sequence
+
+from tqdm import tqdm
+
+from dcmbr_fairseq.analysis.models import System, Workspace
+from dcmbr_fairseq.analysis.preparation import Prepared, sampling_options
+from dcmbr_fairseq.decoding.options import HYPOTHESES
+from dcmbr_fairseq.decoding.pools import PoolSpec, TextPool
+from dcmbr_fairseq.decoding.records import RecordWriter, make_row, read_pools
+from dcmbr_fairseq.decoding.texts import text_pool
+from dcmbr_fairseq.errors import UserError
+from dcmbr_fairseq.files import iter_lines
+
+logger = logging.getLogger(__name__)
+
+
+class PoolKey(NamedTuple):
+    """Which pool of every sentence: the seed, the stream of uniform numbers (hypotheses or references), T."""
+
+    seed: int
+    stream: int
+    temperature: float
+
+
+@dataclasses.dataclass(frozen=True)
+class PoolStore:
+    """The pools of one system on disk.
+
+    Attributes:
+        folder: where the files are.
+        workspace: the sentences.
+        system: the model.
+        size: draws of each pool.
+    """
+
+    folder: Path
+    workspace: Workspace
+    system: System
+    size: int
+
+    def path(self, key: PoolKey) -> Path:
+        """The file of a pool."""
+        part = "hypotheses" if key.stream == HYPOTHESES else "references"
+        name = re.sub(r"[^\w.+-]+", "_", self.system.name)  # it may be a path
+        return self.folder / f"{name}.seed{key.seed}.{part}.T{key.temperature:g}.jsonl.gz"
+
+    def settings(self, key: PoolKey) -> Dict[str, Any]:
+        """What a pool depends on, as its records say."""
+        cfg = self.workspace.cfg
+        options = sampling_options(cfg)
+        return {
+            "decoding": "sample",
+            "path": self.system.path,
+            "checkpoints": [Path(facts.path).stat().st_size for facts in self.system.facts],
+            "data": cfg.task.data,
+            "subset": cfg.dataset.gen_subset,
+            "sentences": len(self.workspace.ids),
+            "temperature": key.temperature,
+            "stream": key.stream,
+            "truncation": dataclasses.asdict(options.truncation),
+            "lengths": [cfg.generation.min_len, cfg.generation.max_len_a, cfg.generation.max_len_b],
+            "unkpen": cfg.generation.unkpen,
+            "text": [cfg.common_eval.post_process, str(cfg.tokenizer), str(cfg.bpe)],
+            "num_hyp": self.size,
+        }
+
+    def has(self, key: PoolKey) -> bool:
+        """Whether the pool is there, large enough.
+
+        Raises:
+            UserError: the file holds a pool of something else.
+        """
+        path = self.path(key)
+        if not path.exists():
+            return False
+        wanted, first = self.settings(key), next(iter_lines(path), "{}")
+        found = json.loads(first).get("settings", {})
+        for name, value in wanted.items():
+            if name != "num_hyp" and found.get(name) != value:
+                raise UserError(
+                    f"{path} was sampled with another {name} ({found.get(name)}, now {value}): "
+                    "delete it, or give another --pools"
+                )
+        return found["num_hyp"] >= self.size
+
+    def sample(self, keys: Sequence[PoolKey]) -> None:
+        """Make the pools that are not there yet.
+
+        Raises:
+            UserError: see :meth:`has`; or the model gives no distribution.
+        """
+        todo = [key for key in dict.fromkeys(keys) if not self.has(key)]
+        if not todo:
+            return
+        for key in todo:
+            self.path(key).unlink(missing_ok=True)  # too small
+        with contextlib.ExitStack() as undo:
+            writers = {key: RecordWriter(self.path(key)) for key in todo}
+            for writer in writers.values():
+                undo.callback(writer.discard)
+                writer.expect(self.workspace.ids)
+            self._run(writers)
+
+    def _run(self, writers: Dict[PoolKey, RecordWriter]) -> None:
+        bar = tqdm(total=len(self.workspace.ids), desc=f"{len(writers)} pools of {self.system.name}", unit=" sentences")
+        settings = {key: self.settings(key) for key in writers}
+        with bar:
+            for prepared in self.workspace.prepared(self.system):
+                for key, pools in sampled(prepared, list(writers), self.size).items():
+                    for sentence, source, pool in zip(prepared.ids, prepared.batch.sources, pools, strict=True):
+                        text = prepared.texts.source(source)
+                        row = make_row(sentence, text, pool, None, 0, seed=key.seed, settings=settings[key])
+                        writers[key].write(row)
+                bar.update(len(prepared.ids))
+
+    def read(self, key: PoolKey) -> List[TextPool]:
+        """The pools of all sentences, in order, of the first ``size`` draws."""
+        return [pools.hypotheses.first(self.size) for pools in read_pools(self.path(key))]
+
+
+def sampled(prepared: Prepared, keys: Sequence[PoolKey], size: int) -> Dict[PoolKey, List[TextPool]]:
+    """The pools of a batch: for each key one pool for each sentence."""
+    found: Dict[PoolKey, List[TextPool]] = {}
+    for seed in dict.fromkeys(key.seed for key in keys):
+        mine = [key for key in keys if key.seed == seed]
+        sampler = dataclasses.replace(prepared.sampler, seed=seed)
+        specs = [PoolSpec(size, key.temperature, key.stream) for key in mine]
+        pools = sampler.sample(prepared.make_decoder, prepared.batch, specs).pools
+        for index, key in enumerate(mine):
+            found[key] = [text_pool(sentence[index], prepared.texts.target) for sentence in pools]
+    return found

@@ -1,0 +1,65 @@
+"""``dcmbr diversity``: diversity and quality of sampled pools against temperature (Figure 7, right)."""
+
+import argparse
+import tempfile
+from pathlib import Path
+from typing import Any, Dict, List
+
+from dcmbr_fairseq.analysis.tidy import FORMATS, parse_names, parse_numbers, write_rows
+from dcmbr_fairseq.commands.evaluate import parse_metric_arguments
+from dcmbr_fairseq.commands.model_options import (
+    add_model_arguments,
+    add_test_set_arguments,
+    load_systems,
+    open_workspace,
+)
+from dcmbr_fairseq.commands.sweep import parse_seeds
+
+TAKES_FAIRSEQ_FLAGS = True
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's options."""
+    add_model_arguments(parser)
+    add_test_set_arguments(parser)
+    parser.add_argument(
+        "--temperatures", default="0.1,0.3,0.5,0.7,0.9,1", metavar="T,T,...", help="default: 0.1,0.3,0.5,0.7,0.9,1"
+    )
+    parser.add_argument("--num-hyp", default="10", metavar="N,N,...", help="pool sizes N (paper and default: 10)")
+    parser.add_argument("--seeds", metavar="S,S,...", help="seeds of the draws (default: fairseq's --seed, 1)")
+    parser.add_argument(
+        "--metrics", default="chrf", metavar="M,M,...",
+        help="utilities that score each draw against its reference (default: chrf)",
+    )  # fmt: skip
+    parser.add_argument("--metric-args", default="{}", metavar="JSON", help="their arguments, by name")
+    parser.add_argument(
+        "--pools", metavar="DIR",
+        help="where pools are kept, to be shared with sweep; those that are there are used (default: not kept)",
+    )  # fmt: skip
+    parser.add_argument("--format", choices=FORMATS, help="default: text, or what the ending of --output says")
+    parser.add_argument("--output", metavar="FILE", help="write there, whole or not at all (default: standard output)")
+
+
+def run(args: argparse.Namespace) -> None:
+    """Sample, measure and print."""
+    from dcmbr_fairseq.analysis.diversity import diversity_rows
+    from dcmbr_fairseq.analysis.quality import build_qualities
+    from dcmbr_fairseq.analysis.sampling import PoolStore
+
+    temperatures = parse_numbers("--temperatures", args.temperatures)
+    sizes = parse_numbers("--num-hyp", args.num_hyp, whole=True)
+    qualities = build_qualities(parse_names("--metrics", args.metrics), parse_metric_arguments(args.metric_args))
+    workspace = open_workspace(args)
+    seeds = parse_seeds(args, workspace)
+    systems = load_systems(args, workspace)
+    corpus = workspace.corpus(systems[0], args.references)
+    task = args.test_set or workspace.test_set()
+    rows: List[Dict[str, Any]] = []
+    with tempfile.TemporaryDirectory() as temporary:
+        for system in systems:
+            store = PoolStore(Path(args.pools or temporary), workspace, system, max(sizes))
+            found = diversity_rows(store, corpus, temperatures, seeds, sizes, qualities)
+            rows += [{"task": task, **system.columns(), **row} for row in found]
+    for quality in qualities:
+        quality.close()
+    write_rows(rows, args.output, args.format)

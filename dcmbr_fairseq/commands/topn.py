@@ -1,0 +1,73 @@
+"""``dcmbr topn``: the N most probable translations, found exactly, and how good they are (Figure 3)."""
+
+import argparse
+import math
+
+from dcmbr_fairseq.analysis.tidy import Journal, format_rows, parse_names, refuse_existing
+from dcmbr_fairseq.commands.evaluate import parse_metric_arguments
+from dcmbr_fairseq.commands.model_options import (
+    add_model_arguments,
+    add_test_set_arguments,
+    data_settings,
+    load_systems,
+    open_workspace,
+)
+
+TAKES_FAIRSEQ_FLAGS = True
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's options."""
+    add_model_arguments(parser)
+    add_test_set_arguments(parser)
+    parser.add_argument(
+        "--size", type=int, default=20, metavar="N", help="how many translations (paper and default: 20)"
+    )
+    parser.add_argument(
+        "--max-expansions", type=int, default=100_000, metavar="N",
+        help="give a sentence up after so many prefixes (default: 100000)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--max-seconds",
+        type=float,
+        default=math.inf,
+        metavar="S",
+        help="give a sentence up after this time (default: no)",
+    )
+    parser.add_argument(
+        "--metrics", default="chrf", metavar="M,M,...",
+        help="utilities that score each translation against its reference (default: chrf)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--metric-args",
+        default="{}",
+        metavar="JSON",
+        help='their arguments, such as \'{"meteor": {"language": "de"}}\'',
+    )
+    parser.add_argument(
+        "--output", required=True, metavar="FILE",
+        help="table, a row for each sequence: TSV, or JSON lines if it ends in .jsonl; FILE.partial keeps what is "
+        "done, and the same command goes on from there",
+    )  # fmt: skip
+
+
+def run(args: argparse.Namespace) -> None:
+    """Search, write the table, and print a summary."""
+    from dcmbr_fairseq.analysis.quality import build_qualities
+    from dcmbr_fairseq.analysis.topn import Budget, measure_topn, summary
+
+    refuse_existing(args.output)
+    names = parse_names("--metrics", args.metrics)
+    arguments = parse_metric_arguments(args.metric_args)
+    budget = Budget(args.size, args.max_expansions, args.max_seconds)
+    workspace = open_workspace(args)
+    systems = load_systems(args, workspace)
+    qualities = build_qualities(names, arguments)
+    corpus = workspace.corpus(systems[0], args.references)
+    settings = {**data_settings(args), **budget._asdict(), "metrics": [q.signature() for q in qualities]}
+    journal = Journal(args.output, settings)
+    keys = measure_topn(workspace, systems, corpus, budget, qualities, journal, args.test_set or workspace.test_set())
+    print(format_rows(summary(journal.rows(keys)), "text"), end="")
+    journal.finish(keys)
+    for quality in qualities:
+        quality.close()

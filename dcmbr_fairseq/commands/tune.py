@@ -1,0 +1,93 @@
+"""``dcmbr temperature --tune``: T_h and T_r chosen on a validation set, and written as flags of fairseq-generate."""
+
+import argparse
+import logging
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, List
+
+from dcmbr_fairseq.analysis.tables import as_text
+from dcmbr_fairseq.analysis.tidy import Journal, Row
+from dcmbr_fairseq.commands.model_options import (
+    add_model_arguments,
+    add_test_set_arguments,
+    load_systems,
+    open_workspace,
+)
+from dcmbr_fairseq.commands.sweep import SAME, add_grid_arguments, journal_settings, make_plan
+from dcmbr_fairseq.errors import UserError
+from dcmbr_fairseq.files import atomic_writer
+
+if TYPE_CHECKING:
+    from dcmbr_fairseq.analysis.models import Workspace
+    from dcmbr_fairseq.analysis.sweep import Plan
+
+logger = logging.getLogger(__name__)
+
+USAGE = """\
+dcmbr temperature --from-ls L1 (--to-ls L2 | --temperature T) [--vocabulary V]
+       dcmbr temperature --tune DATA --path MODEL [options] [options of fairseq-generate]"""
+
+
+def add_tune_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options of tuning."""
+    add_model_arguments(parser, required=False)
+    parser.usage = USAGE
+    group = parser.add_argument_group("tuning")
+    group.add_argument(
+        "--tune", action="store_true",
+        help="choose T_h and T_r on the split --gen-subset, print the surface, and write the best as flags to --output",
+    )  # fmt: skip
+    group.add_argument("--utility", default="chrf", metavar="U", help="utility that decides (default: chrf)")
+    group.add_argument(
+        "--metric", default="chrf", metavar="M", help="metric that judges, as of evaluate (default: chrf)"
+    )
+    group.add_argument(
+        "--surface", metavar="FILE", help="keep the scores as a table, resumable as those of dcmbr sweep"
+    )
+    add_test_set_arguments(parser)
+    add_grid_arguments(parser)
+    temperatures = "0.1,0.3,0.5,0.7,0.9,1"
+    parser.set_defaults(num_hyp="10", num_ref=SAME, temp_hyp=temperatures, temp_ref=temperatures)
+
+
+def run(args: argparse.Namespace) -> None:
+    """Tune, print and write."""
+    from dcmbr_fairseq.analysis.tuning import best_of, decoding_flags, surface_grid, surface_of
+
+    if args.path is None or len(args.path) > 1:
+        raise UserError("--tune needs the model as --path MODEL, once: temperatures are a model's own")
+    workspace = open_workspace(args)
+    plan = make_plan(args, workspace, [args.utility], [args.metric])
+    if len(plan.sizes) > 1:
+        raise UserError(
+            f"--tune takes one pool size, got --num-hyp {args.num_hyp} --num-ref {args.num_ref}: choose one"
+        )
+    rows = measured(args, workspace, plan)
+    surface, metric = surface_of(rows), rows[0]["metric"]
+    best = best_of(surface, metric)
+    print(as_text(surface_grid(surface, best, metric)), end="")
+    print(f"best: T_h = {best.temp_hyp:g}, T_r = {best.temp_ref:g}, {metric} {best.score:.2f} ({rows[0]['signature']})")
+    if args.output is not None:
+        with atomic_writer(args.output) as out:
+            out.writelines(f"{word}\n" for word in decoding_flags(best, plan))
+        logger.info("wrote %s, to be used as: fairseq-generate ... $(cat %s)", args.output, args.output)
+
+
+def measured(args: argparse.Namespace, workspace: "Workspace", plan: "Plan") -> List[Row]:
+    """The rows of the grid: a sweep over temperatures."""
+    from dcmbr_fairseq.analysis.sampling import PoolStore
+    from dcmbr_fairseq.analysis.sweep import sweep
+
+    systems = load_systems(args, workspace)
+    corpus = workspace.corpus(systems[0], args.references)
+    with tempfile.TemporaryDirectory() as temporary:
+        surface = args.surface or f"{temporary}/surface.tsv"
+        pools = args.pools or f"{surface}.pools"
+        journal = Journal(surface, journal_settings(args, plan))
+        stores = [PoolStore(Path(pools), workspace, system, plan.size) for system in systems]
+        task = args.test_set or workspace.test_set()
+        keys = sweep(workspace, systems, corpus, plan, stores, journal, task)
+        rows = journal.rows(keys)
+        journal.finish(keys)
+    return rows
