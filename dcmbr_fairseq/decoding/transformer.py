@@ -92,6 +92,7 @@ class TransformerDecoder(IncrementalDecoder):
         """See :meth:`IncrementalDecoder.fork`; what belongs to the source is shared."""
         other = copy.copy(self)
         other.cache, other.blocks = self.cache.fork(self.length), copy.copy(self.blocks)
+        other.cross = [copy.copy(attention) for attention in self.cross]
         return other
 
     def _embed(self, tokens: Tensor) -> Tensor:
@@ -196,20 +197,27 @@ class _SentenceBlocks:
             mask = states.new_zeros(padding_mask[0].shape).masked_fill(padding_mask[0].bool(), float("-inf"))
             self.mask = mask[:, None, None, :]
         self.sentences = states.size(1)
-        self.count = 0
+        self.blocks = np.zeros(self.sentences, dtype=np.int64)  # blocks of each sentence
+        self.count = self.layout = 0  # blocks in all; number of the layout
         self.place = self.sentence = torch.empty(0, dtype=torch.int64, device=states.device)
+        self.block_mask: Optional[Tensor] = None  # (G, 1, 1, S)
 
     def assign(self, sentences: np.ndarray) -> None:
-        """Give each row ``(P,)`` a place in a block of its sentence."""
+        """Give each row ``(P,)`` a place in a block of its sentence; the layout is kept while it serves."""
         order = np.argsort(sentences, kind="stable")
         counts = np.bincount(sentences, minlength=self.sentences)
-        blocks = -(-counts // BLOCK_ROWS)
-        starts, first = np.cumsum(counts) - counts, np.cumsum(blocks) - blocks
+        needed = -(-counts // BLOCK_ROWS)
+        if (needed > self.blocks).any() or self.count > 1.5 * needed.sum():
+            self._lay_out(needed)
+        starts, first = np.cumsum(counts) - counts, np.cumsum(self.blocks) - self.blocks
         place = np.empty_like(order)
         place[order] = np.arange(len(order)) + (first * BLOCK_ROWS - starts)[sentences[order]]
-        self.count = int(blocks.sum())
         self.place = torch.from_numpy(place).to(self.place.device)
+
+    def _lay_out(self, blocks: np.ndarray) -> None:
+        self.blocks, self.count, self.layout = blocks, int(blocks.sum()), self.layout + 1
         self.sentence = torch.from_numpy(np.repeat(np.arange(self.sentences), blocks)).to(self.place.device)
+        self.block_mask = None if self.mask is None else self.mask[self.sentence]
 
     def scatter(self, rows: Tensor) -> Tensor:
         """``(P, C) -> (G, W, C)``, zeros where there is no row."""
@@ -228,15 +236,20 @@ class _SharedAttention:
         self.attention = attention
         self.keys = self._split_heads(attention.k_proj(states)).permute(1, 2, 3, 0).contiguous()  # (B, h, d, S)
         self.values = self._split_heads(attention.v_proj(states)).permute(1, 2, 0, 3).contiguous()  # (B, h, S, d)
+        self._layout = -1  # of the blocks that the next two are for
+        self._block_keys, self._block_values = self.keys, self.values
 
     def _split_heads(self, x: Tensor) -> Tensor:
         return x.view(*x.shape[:-1], self.attention.num_heads, self.attention.head_dim)
 
     def __call__(self, x: Tensor, blocks: _SentenceBlocks) -> Tensor:
+        if self._layout != blocks.layout:
+            self._layout = blocks.layout
+            self._block_keys, self._block_values = self.keys[blocks.sentence], self.values[blocks.sentence]
         query = blocks.scatter(self.attention.q_proj(x) * self.attention.scaling)
         query = self._split_heads(query).transpose(1, 2)  # (G, h, W, d)
-        scores = torch.matmul(query, self.keys[blocks.sentence])  # (G, h, W, S)
-        if blocks.mask is not None:
-            scores = scores + blocks.mask[blocks.sentence]
-        mixed = torch.matmul(_softmax(scores), self.values[blocks.sentence])  # (G, h, W, d)
+        scores = torch.matmul(query, self._block_keys)  # (G, h, W, S)
+        if blocks.block_mask is not None:
+            scores = scores + blocks.block_mask
+        mixed = torch.matmul(_softmax(scores), self._block_values)  # (G, h, W, d)
         return self.attention.out_proj(blocks.gather(mixed.transpose(1, 2).flatten(2)))
