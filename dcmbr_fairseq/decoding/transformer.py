@@ -138,7 +138,8 @@ class _KeyValueCache:
 
     def __init__(self, layers: Any, like: Tensor) -> None:
         attention = layers[0].self_attn
-        self._kind = (like.device, like.dtype, len(layers), attention.num_heads, attention.head_dim)
+        mode = torch.is_inference_mode_enabled()  # tensors made in one mode cannot be written to in the other
+        self._kind = (like.device, like.dtype, mode, len(layers), attention.num_heads, attention.head_dim)
         empty = like.new_empty((len(layers), 2, 0, attention.num_heads, 0, attention.head_dim))
         self._store = self._spare.pop(self._kind, empty)
         self._rows = 0  # rows of the step before
