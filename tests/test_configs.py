@@ -248,16 +248,17 @@ def test_two_processes_train_the_model_of_one_with_twice_the_batch(data: Path, t
 
     environment = {**os.environ, "VENV": sys.prefix, "DCMBR_USE_VENV_AS_IS": "1"}
     same = [*TINY, "model.dropout=0.0", "dataset.batch_size=8", "dataset.max_tokens=2000"]
-    gloo = ["distributed_backend=gloo", "ddp_backend=legacy_ddp", "distributed_no_spawn=true", "distributed_world_size=2",
-            f"distributed_init_method=file://{tmp_path / 'meeting'}"]  # fmt: skip
+    meeting = f"distributed_init_method=file://{tmp_path / 'meeting'}"
+    gloo = ["distributed_backend=gloo", "ddp_backend=legacy_ddp", "distributed_no_spawn=true", meeting]
+    ranks = [["distributed_world_size=2", f"distributed_rank={rank}", *gloo] for rank in (0, 1)]
 
     def start(name: str, *given: str) -> "subprocess.Popen[str]":
         line = ["bash", "scripts/train.sh", "multi30k/small", str(data / "de"), str(tmp_path / name), *same, *given]
         return subprocess.Popen(line, cwd=REPOSITORY, env=environment, stderr=subprocess.PIPE, text=True)
 
-    two = [start("two", *[f"distributed_training.{key}" for key in [*gloo, f"distributed_rank={r}"]]) for r in (0, 1)]
+    two = [start("two", *[f"distributed_training.{key}" for key in keys]) for keys in ranks]
     for process in [*two, start("one", "optimization.update_freq=[2]")]:
-        errors = process.communicate(timeout=300)[1]
+        errors = process.communicate(timeout=900)[1]
         assert process.returncode == 0, errors[-4000:]
     weights = [
         torch.load(tmp_path / name / "checkpoint_last.pt", weights_only=False)["model"] for name in ("one", "two")

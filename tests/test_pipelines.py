@@ -34,7 +34,7 @@ def script(
 ) -> "subprocess.CompletedProcess[str]":
     """Run a script with environment variables; unless ``check`` is False it must succeed."""
     line = ["bash", str(SCRIPTS / name), *map(str, arguments)]
-    done = subprocess.run(line, env=environment(**variables), capture_output=True, text=True, timeout=300)
+    done = subprocess.run(line, env=environment(**variables), capture_output=True, text=True, timeout=900)
     assert not check or done.returncode == 0, f"{line} exited with {done.returncode}:\n{done.stderr[-4000:]}"
     return done
 
