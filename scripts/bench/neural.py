@@ -1,0 +1,330 @@
+"""What costly utilities cost in MBR decoding: BLEURT and METEOR, from one pair at a time to the decision rules.
+
+    python scripts/bench/neural.py POOLS.jsonl [--checkpoint FOLDER] [--language de] [--sentences 16] [--runs 3]
+
+``POOLS.jsonl`` are records of ``--pools-out`` with shared pools. Without ``--checkpoint`` BLEURT is a random model with
+as many layers and dimensions as BLEURT-tiny; its speed is that of a trained one of its size, its choices mean nothing.
+Prints one JSON object: calls and milliseconds a sentence, on the clock and of the processor (with METEOR that of both
+processes), and what each saving contributes. On a machine with other work look at the processor's time (``cpu``).
+"""
+
+import os
+
+for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(variable, "1")  # before numpy is imported
+
+import argparse  # noqa: E402
+import json  # noqa: E402
+import subprocess  # noqa: E402
+import tempfile  # noqa: E402
+import time  # noqa: E402
+from functools import partial  # noqa: E402
+from pathlib import Path  # noqa: E402
+from statistics import median  # noqa: E402
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence  # noqa: E402
+from unittest import mock  # noqa: E402
+
+import numpy as np  # noqa: E402
+
+from dcmbr_fairseq.decoding.pools import TextPool  # noqa: E402
+from dcmbr_fairseq.decoding.records import read_pools  # noqa: E402
+from dcmbr_fairseq.rules import Candidates, build_rule  # noqa: E402
+from dcmbr_fairseq.utilities import Comparison, bleurt  # noqa: E402
+from dcmbr_fairseq.utilities.bleurt import BleurtUtility  # noqa: E402
+from dcmbr_fairseq.utilities.meteor import MeteorUtility  # noqa: E402
+
+NAIVE_BATCH = 64  # pairs
+SINGLE_PAIRS = 100  # how many pairs are timed one at a time, to be multiplied
+RULES: Dict[str, Dict[str, Any]] = {"exact": {}, "prune": {}, "coarse": {}}
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("pools", type=Path, help="records of --pools-out")
+    parser.add_argument("--checkpoint", type=Path, help="folder of a BLEURT model (default: a random one)")
+    parser.add_argument("--language", default="de", help="METEOR's language (default: de)")
+    parser.add_argument("--sentences", type=int, default=16)
+    parser.add_argument("--runs", type=int, default=3)
+    args = parser.parse_args()
+    pools = [row.hypotheses for _, row in zip(range(args.sentences), read_pools(args.pools), strict=False)]
+    report = {
+        "bleurt": bleurt_benchmark(pools, args.checkpoint, args.runs),
+        "meteor": meteor_benchmark(pools, args.language, args.runs),
+    }
+    print(json.dumps(report, indent=2))
+
+
+# --- measuring -----------------------------------------------------------------------------------------------------
+
+
+class Times(NamedTuple):
+    """Milliseconds a sentence, on the clock and of the processor."""
+
+    clock: float
+    cpu: float
+
+
+def medians(
+    contestants: Dict[str, Callable[[], Any]], runs: int, sentences: int, cpu: Callable[[], float] = time.process_time
+) -> Dict[str, Times]:
+    """Medians over alternating runs, after one of each that is not timed; ``cpu`` tells seconds of the processor."""
+    found: Dict[str, List[Times]] = {name: [] for name in contestants}
+    for run in range(runs + 1):
+        for name, contestant in contestants.items():
+            start, start_cpu = time.perf_counter(), cpu()
+            contestant()
+            times = Times(time.perf_counter() - start, cpu() - start_cpu)
+            if run:
+                found[name].append(Times(*(1000 * seconds / sentences for seconds in times)))
+    return {name: Times(*map(median, zip(*times, strict=True))) for name, times in found.items()}
+
+
+def as_report(times: Times, calls: float) -> Dict[str, float]:
+    """One contestant's figures, a sentence."""
+    return {"calls": round(calls, 1), "clock": round(times.clock, 2), "cpu": round(times.cpu, 2)}
+
+
+def ratio(slow: Times, fast: Times) -> Dict[str, float]:
+    """How many times faster."""
+    return {"clock": round(slow.clock / fast.clock, 2), "cpu": round(slow.cpu / fast.cpu, 2)}
+
+
+def draws_of(pool: TextPool) -> List[str]:
+    """All draws of a pool as texts, repeated ones included."""
+    return [pool.texts[i] for i in pool.draws]
+
+
+def candidates_of(pool: TextPool) -> Candidates:
+    """A shared pool, as the decision rules see it."""
+    return Candidates(pool.texts, pool.texts, pool.weights(), pool.text_log_prob())
+
+
+def rule_calls(pools: Sequence[TextPool], utility: Any, name: str) -> Dict[str, Any]:
+    """Calls of a rule a sentence, and how often it chooses what the exact rule chooses."""
+    batch = [candidates_of(pool) for pool in pools]
+    exact = build_rule("exact", {}).decide(batch, utility)
+    found = build_rule(name, RULES[name]).decide(batch, utility)
+    same = [
+        truth.expected[one.order[0]] >= truth.expected.max() - 1e-9 for one, truth in zip(found, exact, strict=True)
+    ]
+    return {"calls": float(np.mean([one.utility_calls for one in found])), "same_choice": float(np.mean(same))}
+
+
+# --- BLEURT --------------------------------------------------------------------------------------------------------
+
+
+def bleurt_benchmark(pools: Sequence[TextPool], checkpoint: Optional[Path] = None, runs: int = 3) -> Dict[str, Any]:
+    """Calls and milliseconds a sentence of each way to score shared pools, and what each saving contributes.
+
+    Args:
+        pools: one for each sentence.
+        checkpoint: folder of a BLEURT model; None: a random one, whose vocabulary is learnt from the pools.
+        runs: timed runs, after one that is not timed.
+    """
+    import torch
+
+    torch.set_num_threads(1)
+    with tempfile.TemporaryDirectory() as folder:
+        if checkpoint is None:
+            texts = sorted({text for pool in pools for text in pool.texts})
+            checkpoint = random_bleurt(Path(folder) / "random", texts)
+        utility = BleurtUtility(checkpoint=str(checkpoint), device="cpu")
+    contestants = bleurt_contestants(pools, utility)
+    times = medians(contestants, runs, len(pools))
+    draws = float(np.mean([len(pool.draws) ** 2 for pool in pools]))
+    distinct = float(np.mean([len(pool.texts) ** 2 for pool in pools]))
+    times["naive, one pair at a time"] = one_pair_at_a_time(pools, utility)
+    calls = {name: draws if name.startswith("naive") else distinct for name in times}
+    rules = {name: rule_calls(pools, utility, name) for name in RULES}
+    calls.update({name: rules[name]["calls"] for name in RULES})
+    naive, exact = times["naive, batched"], times["exact"]
+    return {
+        "signature": utility.signature(),
+        "sentences": len(pools),
+        **{name: as_report(times[name], calls[name]) for name in times},
+        "same_choice_as_exact": {name: rules[name]["same_choice"] for name in ("prune", "coarse")},
+        "calls_of_exact_in_naive_calls": round(distinct / draws, 3),
+        "exact_times_faster_than_naive_batched": ratio(naive, exact),
+        "savings": {
+            "distinct pairs": ratio(naive, times["distinct, batched"]),
+            "texts tokenised once, length batches": ratio(times["distinct, batched"], times["distinct, by length"]),
+            "last layer for one position": ratio(times["distinct, by length"], exact),
+        },
+    }
+
+
+def bleurt_contestants(pools: Sequence[TextPool], utility: BleurtUtility) -> Dict[str, Callable[[], Any]]:
+    """Each way to score the pools, from the plainest to ours; one saving after the other."""
+    batch = [candidates_of(pool) for pool in pools]
+    comparisons = [Comparison(pool.texts, pool.texts) for pool in pools]
+
+    def by_length() -> None:
+        with mock.patch.object(bleurt, "first_token_scores", library_scores):
+            utility.pairwise_batch(comparisons)
+
+    contestants: Dict[str, Callable[[], Any]] = {
+        "naive, batched": lambda: [library_pairwise(utility, draws_of(pool)) for pool in pools],
+        "distinct, batched": lambda: [library_pairwise(utility, pool.texts) for pool in pools],
+        "distinct, by length": by_length,
+    }
+    for name, arguments in RULES.items():
+        contestants[name] = partial(build_rule(name, arguments).decide, batch, utility)
+    return contestants
+
+
+def library_pairwise(utility: BleurtUtility, texts: Sequence[str]) -> np.ndarray:
+    """All pairs of texts as bleurt-pytorch's documentation does it, in batches as they come."""
+    import torch
+
+    pairs = [(reference, candidate) for candidate in texts for reference in texts]
+    scores: List[float] = []
+    for start in range(0, len(pairs), NAIVE_BATCH):
+        references, candidates = map(list, zip(*pairs[start : start + NAIVE_BATCH], strict=True))
+        inputs = utility._tokenizer(references, candidates, padding="longest", return_tensors="pt")
+        with torch.inference_mode():
+            scores += utility._model(**inputs).logits.flatten().tolist()
+    return np.array(scores).reshape(len(texts), len(texts))
+
+
+def library_scores(model: Any, tokens: Any, segments: Any, mask: Any) -> Any:
+    """The library's own forward pass, in place of ours."""
+    return model(input_ids=tokens, token_type_ids=segments, attention_mask=mask.long()).logits.flatten()
+
+
+def one_pair_at_a_time(pools: Sequence[TextPool], utility: BleurtUtility) -> Times:
+    """Milliseconds a sentence, from some pairs of the first pool's draws."""
+    import torch
+
+    draws = draws_of(pools[0])
+    pairs = [(draws[i % len(draws)], draws[i * 7 % len(draws)]) for i in range(SINGLE_PAIRS)]
+    start, start_cpu = time.perf_counter(), time.process_time()
+    with torch.inference_mode():
+        for reference, candidate in pairs:
+            utility._model(**utility._tokenizer([reference], [candidate], return_tensors="pt")).logits.item()
+    calls = np.mean([len(pool.draws) ** 2 for pool in pools]) / len(pairs)
+    return Times(
+        float(1000 * calls * (time.perf_counter() - start)), float(1000 * calls * (time.process_time() - start_cpu))
+    )
+
+
+def random_bleurt(folder: Path, texts: Sequence[str], layers: int = 2, dimensions: int = 128) -> Path:
+    """A BLEURT model with random weights and a SentencePiece vocabulary of up to 2,000 pieces learnt from ``texts``."""
+    import sentencepiece
+    import torch
+    from bleurt_pytorch import BleurtConfig, BleurtForSequenceClassification
+    from bleurt_pytorch.bleurt.tokenization_bleurt_sp import BleurtSPTokenizer
+
+    folder.mkdir(parents=True)
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=iter(texts), model_prefix=str(folder / "spm"), vocab_size=2000, hard_vocab_limit=False,
+        minloglevel=2, pad_id=0, unk_id=1, bos_id=2, eos_id=3, pad_piece="[PAD]", unk_piece="[UNK]", bos_piece="[CLS]",
+        eos_piece="[SEP]", user_defined_symbols=["[MASK]"],
+    )  # fmt: skip
+    tokenizer = BleurtSPTokenizer(str(folder / "spm.model"))
+    tokenizer.save_pretrained(folder)
+    torch.manual_seed(1)
+    config = BleurtConfig(
+        vocab_size=len(tokenizer), hidden_size=dimensions, num_hidden_layers=layers,
+        num_attention_heads=max(2, dimensions // 64), intermediate_size=4 * dimensions, initializer_range=0.05,
+    )  # fmt: skip
+    BleurtForSequenceClassification(config).save_pretrained(folder)
+    return folder
+
+
+# --- METEOR --------------------------------------------------------------------------------------------------------
+
+
+def meteor_benchmark(pools: Sequence[TextPool], language: str = "de", runs: int = 3) -> Dict[str, Any]:
+    """Milliseconds a sentence: round trips for each pair of draws against pipelined distinct pairs, and the rules.
+
+    Args:
+        pools: one for each sentence.
+        language: target language; as many round trips as there are pairs in the first pool's draws are timed.
+        runs: timed runs, after one that is not timed.
+    """
+    utility = MeteorUtility(language=language)
+    trips = RoundTrips(utility)
+    try:
+        times = meteor_times(pools, utility, trips, runs)
+        rules = {name: rule_calls(pools, utility, name) for name in RULES}
+    finally:
+        trips.close()
+        utility.close()
+    naive, exact = times["naive, one round trip a pair"], times["exact"]
+    draws = float(np.mean([len(pool.draws) ** 2 for pool in pools]))
+    calls = {"naive, one round trip a pair": draws, **{name: rules[name]["calls"] for name in RULES}}
+    a_pair = [Times(*(value / n for value in t)) for t, n in ((naive, draws), (exact, calls["exact"]))]
+    return {
+        "signature": utility.signature(),
+        "sentences": len(pools),
+        **{name: as_report(times[name], calls[name]) for name in times},
+        "same_choice_as_exact": {name: rules[name]["same_choice"] for name in ("prune", "coarse")},
+        "exact_times_faster_than_round_trips": ratio(naive, exact),
+        "savings": {"distinct pairs": round(draws / calls["exact"], 2), "pipelined": ratio(*a_pair)},
+    }
+
+
+def meteor_times(pools: Sequence[TextPool], utility: MeteorUtility, trips: "RoundTrips", runs: int) -> Dict[str, Times]:
+    """Milliseconds a sentence of round trips and of each rule; scores of earlier runs are forgotten."""
+    batch = [candidates_of(pool) for pool in pools]
+    first = draws_of(pools[0])
+    pairs = [(hypothesis, reference) for hypothesis in first for reference in first]
+
+    def decide(name: str) -> None:
+        utility._score_of.clear()
+        build_rule(name, RULES[name]).decide(batch, utility)
+
+    def child() -> int:
+        assert utility._process._child is not None
+        return utility._process._child.process.pid
+
+    utility.pairwise(["a"], ["a"])  # both processes are up
+    trips.score("a", "a")
+    (naive,) = medians({"": lambda: trips.pairwise(pairs)}, runs, 1, lambda: cpu_seconds(trips.process.pid)).values()
+    share = float(np.mean([len(pool.draws) ** 2 for pool in pools])) / len(pairs)
+    contestants: Dict[str, Callable[[], Any]] = {name: partial(decide, name) for name in RULES}
+    return {
+        "naive, one round trip a pair": Times(*(share * value for value in naive)),
+        **medians(contestants, runs, len(pools), lambda: cpu_seconds(child())),
+    }
+
+
+class RoundTrips:
+    """METEOR as it is usually driven: for each pair the statistics are asked for, then their score."""
+
+    def __init__(self, utility: MeteorUtility) -> None:
+        self.process = subprocess.Popen(utility._process.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+
+    def score(self, hypothesis: str, reference: str) -> float:
+        """The score of one pair."""
+        statistics = self._ask(f"SCORE ||| {reference} ||| {hypothesis}")
+        score = float(self._ask(f"EVAL ||| {statistics}"))
+        assert self.process.stdout is not None
+        self.process.stdout.readline()  # the total of the one
+        return score
+
+    def pairwise(self, pairs: Sequence[Sequence[str]]) -> List[float]:
+        """The scores of many pairs, one after the other."""
+        return [self.score(*pair) for pair in pairs]
+
+    def _ask(self, line: str) -> str:
+        assert self.process.stdin is not None and self.process.stdout is not None
+        self.process.stdin.write(line.encode() + b"\n")
+        self.process.stdin.flush()
+        return self.process.stdout.readline().decode().strip()
+
+    def close(self) -> None:
+        """End the process."""
+        self.process.kill()
+        self.process.communicate()
+
+
+def cpu_seconds(child: int) -> float:
+    """Seconds of the processor of this process and of the child with this id (Linux)."""
+    fields = Path(f"/proc/{child}/stat").read_text().rpartition(")")[2].split()
+    return time.process_time() + (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,67 @@
+"""The benchmark of costly utilities: what it reports, on tiny pools."""
+
+import sys
+from pathlib import Path
+from typing import List
+
+import numpy as np
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "scripts" / "bench"))
+import neural
+
+from dcmbr_fairseq.decoding.pools import TextPool
+from dcmbr_fairseq.errors import UserError
+from dcmbr_fairseq.utilities.meteor import require_ready
+
+
+@pytest.fixture(scope="module")
+def pools() -> List[TextPool]:
+    draws = [["ein Mann lacht", "ein Mann lacht", "der Mann lachte laut"], ["zwei Hunde", "zwei Hunde rennen", "Hunde"]]
+    return [TextPool.from_draws(texts, [-1.0, -1.0, -2.0], [-1.0, -1.0, -2.0]) for texts in draws]
+
+
+def test_bleurt_report(pools: List[TextPool], monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("bleurt_pytorch", reason="needs the extra bleurt: pip install 'dcmbr_fairseq[bleurt]'")
+    monkeypatch.setattr(neural, "SINGLE_PAIRS", 2)
+    report = neural.bleurt_benchmark(pools, runs=1)
+    assert report["naive, batched"]["calls"] == 9
+    assert report["exact"]["calls"] == (4 + 9) / 2
+    assert report["calls_of_exact_in_naive_calls"] == round(6.5 / 9, 3)
+    assert report["same_choice_as_exact"] == {"prune": 1, "coarse": 1}  # too few hypotheses to drop any
+    product = np.prod([saving["cpu"] for saving in report["savings"].values()])
+    assert product == pytest.approx(report["exact_times_faster_than_naive_batched"]["cpu"], rel=0.05)
+
+
+def test_the_contestants_score_alike(pools: List[TextPool], tmp_path: Path) -> None:
+    pytest.importorskip("bleurt_pytorch", reason="needs the extra bleurt: pip install 'dcmbr_fairseq[bleurt]'")
+    folder = neural.random_bleurt(tmp_path / "random", [text for pool in pools for text in pool.texts])
+    utility = neural.BleurtUtility(checkpoint=str(folder), device="cpu")
+    texts = neural.draws_of(pools[0])
+    ours = utility.pairwise(pools[0].texts, pools[0].texts)[np.ix_(pools[0].draws, pools[0].draws)]
+    np.testing.assert_allclose(neural.library_pairwise(utility, texts), ours, rtol=0, atol=1e-6)
+
+
+def test_meteor_report(pools: List[TextPool]) -> None:
+    try:
+        require_ready()
+    except UserError as missing:
+        pytest.skip(str(missing))
+    report = neural.meteor_benchmark(pools, "de", runs=1)
+    assert report["naive, one round trip a pair"]["calls"] == 9
+    assert report["savings"]["distinct pairs"] == round(9 / 6.5, 2)
+    assert report["same_choice_as_exact"] == {"prune": 1, "coarse": 1}
+
+
+def test_round_trips_score_as_the_utility_does(pools: List[TextPool]) -> None:
+    try:
+        require_ready()
+    except UserError as missing:
+        pytest.skip(str(missing))
+    utility = neural.MeteorUtility(language="de")
+    trips = neural.RoundTrips(utility)
+    texts = pools[0].texts
+    scores = trips.pairwise([(h, r) for h in texts for r in texts])
+    trips.close()
+    np.testing.assert_array_equal(np.reshape(scores, (2, 2)), utility.pairwise(texts, texts))
+    utility.close()
