@@ -3,6 +3,7 @@
 from typing import Any, Callable, Collection, Dict, Optional, Sequence
 
 from fairseq.data import Dictionary
+from fairseq.data.data_utils import post_process
 
 from dcmbr_fairseq.decoding.pools import TextPool, TokenPool
 
@@ -28,12 +29,15 @@ class Detokenizer:
     ) -> None:
         self.dictionary, self.post_process = dictionary, post_process
         self.decoders: Sequence[Callable[[str], str]] = [part.decode for part in (bpe, tokenizer) if part is not None]
-        self.ignore = set(ignore)
+        self.ignore = {*ignore, dictionary.eos(), dictionary.bos()}
         self._known: Dict[str, str] = {}  # detokenising is slow, and pools of one sentence share most of their texts
 
     def __call__(self, tokens: Sequence[int]) -> str:
         """The text of one sequence of token ids."""
-        text = self.dictionary.string(tokens, self.post_process, extra_symbols_to_ignore=self.ignore)
+        symbols = self.dictionary.symbols  # as Dictionary.string, which takes three times as long
+        text = post_process(
+            " ".join([symbols[token] for token in tokens if token not in self.ignore]), self.post_process
+        )
         if not self.decoders:
             return text
         if text not in self._known:
