@@ -137,9 +137,10 @@ class BleurtUtility(Utility):
             tokens[i, : len(row)] = row
             segments[i, len(reference) + 2 : len(row)] = 1
             mask[i, : len(row)] = True
-        inputs = [torch.from_numpy(array).to(self.device) for array in (tokens, segments, mask)]
+        on_device = [torch.from_numpy(array).to(self.device) for array in (tokens, segments, mask)]
+        visible = None if mask.all() else on_device[2]  # asked here, so that nothing waits for the device
         with torch.inference_mode():
-            return first_token_scores(self._model, *inputs).double().cpu().numpy()
+            return first_token_scores(self._model, on_device[0], on_device[1], visible).double().cpu().numpy()
 
     def signature(self) -> str:
         """Checkpoint with a fingerprint of its weights, activation, length limit, precision, and version."""
@@ -185,10 +186,11 @@ def length_batches(lengths: Sequence[int], budget: int) -> Iterator[np.ndarray]:
 
 
 def first_token_scores(
-    model: Any, tokens: "torch.Tensor", segments: "torch.Tensor", mask: "torch.Tensor"
+    model: Any, tokens: "torch.Tensor", segments: "torch.Tensor", visible: Optional["torch.Tensor"]
 ) -> "torch.Tensor":
-    """The scores ``(B,)`` of a ``BleurtForSequenceClassification`` in evaluation mode; the inputs are ``(B, T)``.
+    """The scores ``(B,)`` of a ``BleurtForSequenceClassification`` in evaluation mode.
 
+    The inputs are ``(B, T)``: token ids, segment ids, and what is no padding (None: nothing is).
     The same numbers as the model's own forward pass, up to rounding. The score is read from the first position alone:
     in the last layer nothing but that position's query, attention and feed-forward is computed.
     """
@@ -199,14 +201,16 @@ def first_token_scores(
     states = model.bleurt.embeddings(input_ids=tokens, token_type_ids=segments, position_ids=positions)  # (B, T, E)
     if hasattr(encoder, "embedding_projection"):
         states = encoder.embedding_projection(states)  # (B, T, C)
-    visible = None if bool(mask.all()) else mask[:, None, None, :]  # (B, 1, 1, T)
+    attended = None if visible is None else visible[:, None, None, :]  # (B, 1, 1, T)
     for layer in encoder.layer[:-1]:
-        states = _layer(layer, states, states, visible)
-    states = _layer(encoder.layer[-1], states[:, :1], states, visible)  # (B, 1, C)
+        states = _layer(layer, states, states, attended)
+    states = _layer(encoder.layer[-1], states[:, :1], states, attended)  # (B, 1, C)
     return model.classifier(model.bleurt.pooler(states)).flatten()
 
 
-def _layer(layer: Any, queries: "torch.Tensor", states: "torch.Tensor", visible: Any) -> "torch.Tensor":
+def _layer(
+    layer: Any, queries: "torch.Tensor", states: "torch.Tensor", attended: Optional["torch.Tensor"]
+) -> "torch.Tensor":
     """One Transformer layer for the positions ``queries (B, Q, C)``, which attend to all ``states (B, T, C)``."""
     import torch.nn.functional as functional
 
@@ -216,10 +220,10 @@ def _layer(layer: Any, queries: "torch.Tensor", states: "torch.Tensor", visible:
         return projected.unflatten(-1, (attention.num_attention_heads, -1)).transpose(1, 2)
 
     context = functional.scaled_dot_product_attention(
-        heads(attention.query(queries)), heads(attention.key(states)), heads(attention.value(states)), visible
+        heads(attention.query(queries)), heads(attention.key(states)), heads(attention.value(states)), attended
     )
-    attended = layer.attention.output(context.transpose(1, 2).flatten(2), queries)
-    return layer.output(layer.intermediate(attended), attended)
+    states = layer.attention.output(context.transpose(1, 2).flatten(2), queries)
+    return layer.output(layer.intermediate(states), states)
 
 
 def load_checkpoint(checkpoint: str, hidden_act: Optional[str] = None) -> Tuple[Any, Any]:

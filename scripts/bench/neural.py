@@ -187,9 +187,10 @@ def library_pairwise(utility: BleurtUtility, texts: Sequence[str]) -> np.ndarray
     return np.array(scores).reshape(len(texts), len(texts))
 
 
-def library_scores(model: Any, tokens: Any, segments: Any, mask: Any) -> Any:
+def library_scores(model: Any, tokens: Any, segments: Any, visible: Any) -> Any:
     """The library's own forward pass, in place of ours."""
-    return model(input_ids=tokens, token_type_ids=segments, attention_mask=mask.long()).logits.flatten()
+    mask = None if visible is None else visible.long()
+    return model(input_ids=tokens, token_type_ids=segments, attention_mask=mask).logits.flatten()
 
 
 def one_pair_at_a_time(pools: Sequence[TextPool], utility: BleurtUtility) -> Times:
