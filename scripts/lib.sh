@@ -200,7 +200,10 @@ binarise() {
 # -------------------------------------------------------------------------------------------- training and decoding
 
 # list_configs: the names that scripts/train.sh takes.
-list_configs() { (cd "$ROOT/configs" && find wmt* multi30k -name '*.yaml' | sed 's/\.yaml$//' | sort | paste -sd ' '); }
+list_configs() {
+    (cd "$ROOT/configs" && find . -mindepth 2 -name '*.yaml' -not -path './common/*' -not -path './recipe/*' -printf '%P\n') |
+        sed 's/\.yaml$//' | sort | paste -sd ' '
+}
 
 # has_gpu: whether torch can use one; asked only where a driver is installed, because importing torch takes seconds.
 has_gpu() { type nvidia-smi &>/dev/null && python -c 'import sys, torch; sys.exit(not torch.cuda.is_available())'; }
