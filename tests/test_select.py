@@ -214,7 +214,7 @@ def test_long_files_are_streamed(tmp_path, capsys):
         (["--utility-args", '{"beta": -1}'], "--utility-args: beta must be a number >= 0, got -1"),
         (["--utility-args", '{"gamma": 1}'], "do not fit --utility chrf"),
         (["--selection-args", "[1]"], "--selection-args must be a JSON object"),
-        (["--selection", "prune", "--selection-args", '{"alpha": 2}'], "--selection-args: alpha must be above 0 and at"),
+        (["--selection", "prune", "--selection-args", '{"alpha": 2}'], "--selection-args: alpha must be above 0"),
         (["--selection-args", '{"alpha": 1}'], '--selection-args {"alpha": 1} do not fit --selection exact'),
     ],
 )  # fmt: skip

@@ -14,7 +14,7 @@ from dcmbr_fairseq.decoding.plain_pools import read_plain_pools
 from dcmbr_fairseq.decoding.records import DIGITS, Pools, format_row, read_pools
 from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.files import atomic_writer
-from dcmbr_fairseq.rules import RULES, Candidates, Decision, DecisionRule, build_rule
+from dcmbr_fairseq.rules import RULES, Candidates, Decision, DecisionRule, build_rule, refuse_not_finite
 from dcmbr_fairseq.utilities import Utility, build_utility, parse_utility_args
 
 logger = logging.getLogger(__name__)
@@ -56,7 +56,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "utility (default: exact)",
     )  # fmt: skip
     parser.add_argument(
-        "--selection-args", default="{}", metavar="JSON", help="its arguments, such as '{\"alpha\": 0.99}' (default: {})"
+        "--selection-args", default="{}", metavar="JSON", help="its arguments, such as '{\"alpha\": 0.9}' (default: {})"
     )
     parser.add_argument("--nbest", type=int, default=1, metavar="K", help="K best distinct hypotheses (default: 1)")
     parser.add_argument(
@@ -155,7 +155,9 @@ def decide(
             if utility.needs_source and pools.source is None:
                 raise UserError(f"the utility needs the source, which sentence {number} lacks: give source or --source")
             candidates.append(pools.candidates(args.reference_weights))
-        yield from zip(batch, rule.decide(candidates, utility, args.nbest), strict=True)
+        decisions = rule.decide(candidates, utility, args.nbest)
+        refuse_not_finite(candidates, decisions, utility)
+        yield from zip(batch, decisions, strict=True)
 
 
 def batches(items: Iterable[Item], size: int) -> Iterator[List[Item]]:

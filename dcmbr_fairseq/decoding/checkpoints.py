@@ -1,6 +1,6 @@
 """What a checkpoint says before fairseq loads it: how it was trained, and whether it fits the dictionaries."""
 
-import pickle
+import re
 import zipfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -49,12 +49,27 @@ def inspect_checkpoint(path: str) -> CheckpointFacts:
         raise UserError(f"--path {path} is not a file: give the path of a fairseq checkpoint")
     try:
         state = torch.load(path, map_location="cpu", weights_only=True, mmap=zipfile.is_zipfile(path))
-    except (pickle.UnpicklingError, RuntimeError, EOFError, KeyError, UnicodeDecodeError) as error:
-        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise UserError(f"--path {path} cannot be read as a fairseq checkpoint ({reason}): check the file") from error
+    except Exception as error:  # an unpickler that reads something else may stumble over anything
+        raise UserError(_unreadable(path, error)) from error
     if not isinstance(state, dict) or not isinstance(state.get("model"), dict):
         raise UserError(f"--path {path} is not a fairseq checkpoint (it holds no model): give a checkpoint_*.pt")
+    if state.get("cfg") is None and state.get("args") is None:
+        raise UserError(f"--path {path} is not a fairseq checkpoint (it holds no settings): give a checkpoint_*.pt")
     return _facts(path, state)
+
+
+def _unreadable(path: str, error: Exception) -> str:
+    """The sentence about a file that ``torch.load`` does not read; torch's own messages give paragraphs of advice."""
+    foreign = re.search(r"GLOBAL (\S+)", str(error))
+    if foreign is not None:
+        return (
+            f"--path {path} holds objects of {foreign[1]}, which are not loaded because that could run any code: give "
+            "a checkpoint that fairseq has saved"
+        )
+    return (
+        f"--path {path} cannot be read as a fairseq checkpoint ({type(error).__name__}): it is another kind of file, "
+        "damaged, or cut off; give a checkpoint_*.pt, or copy it again"
+    )
 
 
 def _facts(path: str, state: Mapping[str, Any]) -> CheckpointFacts:
@@ -75,10 +90,13 @@ def _criterion(state: Mapping[str, Any]) -> Mapping[str, Any]:
     """The criterion's settings: a section of ``cfg``, or fields of the ``args`` of older checkpoints."""
     cfg = state.get("cfg")
     if isinstance(cfg, dict) and cfg.get("criterion") is not None:
-        section = cfg["criterion"]
-        return vars(section) if not isinstance(section, dict) else section
-    args = state.get("args")
-    return {} if args is None else vars(args)
+        return _settings(cfg["criterion"])
+    return _settings(state.get("args"))
+
+
+def _settings(section: Any) -> Mapping[str, Any]:
+    """A section as a mapping; empty where it is neither a dict nor a namespace."""
+    return section if isinstance(section, dict) else getattr(section, "__dict__", {})
 
 
 def _rows(state: Mapping[str, Any], side: str) -> Optional[int]:

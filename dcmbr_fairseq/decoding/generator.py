@@ -18,7 +18,7 @@ from dcmbr_fairseq.decoding.prefix_sampler import PrefixSampler, SamplingBatch, 
 from dcmbr_fairseq.decoding.records import RecordWriter, make_row
 from dcmbr_fairseq.decoding.texts import Detokenizer, text_pool
 from dcmbr_fairseq.errors import UserError
-from dcmbr_fairseq.rules import Candidates, Decision, build_rule
+from dcmbr_fairseq.rules import Candidates, Decision, build_rule, refuse_not_finite
 from dcmbr_fairseq.rules.weights import reference_weights
 from dcmbr_fairseq.utilities import Utility
 
@@ -128,7 +128,9 @@ class MBRSequenceGenerator(SequenceGenerator):
         if self.utility is None:
             return [None] * len(sentences)
         candidates = [candidates_of(sentence, self.options.reference_weights) for sentence in sentences]
-        return self.rule.decide(candidates, self.utility, self.nbest)
+        decisions = self.rule.decide(candidates, self.utility, self.nbest)
+        refuse_not_finite(candidates, decisions, self.utility)
+        return decisions
 
     def _record(
         self, sample: Dict[str, Any], sentences: Sequence[SentencePools], decisions: Sequence[Optional[Decision]]

@@ -5,7 +5,7 @@ own (``--eval-bleu-args``, the hub's ``translate(..., decoding="dcmbr")``), from
 """
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any, Callable, Dict, List, Mapping, Optional, Tuple
 
 from fairseq.dataclass import ChoiceEnum, FairseqDataclass
@@ -18,6 +18,7 @@ from dcmbr_fairseq.utilities import parse_utility_args
 
 DECODINGS = ("beam", "sample", "mbr", "dcmbr")
 HYPOTHESES, REFERENCES = 0, 1  # streams of uniform numbers
+SMALLEST_TEMPERATURE = 1e-30  # logits divided by less would overflow float32
 
 
 @dataclass
@@ -178,7 +179,10 @@ def decoding_options(
         selection=str(values["selection"]),
         selection_args=_arguments("selection_args", values["selection_args"]),
         reference_weights=weights,
-        truncation=Truncation(int(top_k), float(top_p), float(values["sampling_epsilon"])),
+        # fairseq's "off" becomes ours, so that no truncation equals Truncation(), which the sampler has a fast way for
+        truncation=Truncation(
+            0 if top_k == -1 else int(top_k), 0.0 if top_p == -1 else float(top_p), float(values["sampling_epsilon"])
+        ),
         max_rows=_positive("max_rows", values["max_rows"]),
     )
 
@@ -196,8 +200,10 @@ def _temperature(name: str, values: Mapping[str, Any], decoding: str, automatic:
         temperature = automatic() if given == "auto" else float(given)
     except UserError as error:
         raise UserError(f"{_flag(name)} auto: {error}") from error
-    except ValueError as error:
+    except (ValueError, TypeError) as error:
         raise UserError(f"{_flag(name)} must be a number above 0 such as 0.5, or auto, got {given}") from error
+    if 0 < temperature < SMALLEST_TEMPERATURE:
+        raise UserError(f"{_flag(name)} {given} is too small to compute with: 1e-6 gives greedy search already")
     if not (temperature > 0 and math.isfinite(temperature)):
         raise UserError(f"{_flag(name)} must be > 0 and finite, got {given}: the paper uses 0.5")
     if decoding == "mbr" and temperature != 1.0:
@@ -211,7 +217,7 @@ def _arguments(name: str, value: Any) -> Dict[str, Any]:
 
 
 def _positive(name: str, value: Any) -> int:
-    if int(value) != value or value < 1:
+    if not isinstance(value, (int, float)) or not value >= 1 or value % 1:
         raise UserError(f"{_flag(name)} must be a whole number of at least 1, got {value}")
     return int(value)
 
@@ -229,6 +235,21 @@ def _shared(ref_pool: str, hypotheses: PoolSpec, references: PoolSpec) -> bool:
     return same and ref_pool != "separate"
 
 
+def refuse_without_sampling(values: Mapping[str, Any]) -> None:
+    """Refuse options of this package that would be ignored because fairseq's beam search decodes.
+
+    Args:
+        values: the fields of :class:`DecodingConfig` by name; ``decoding`` is ``beam``.
+
+    Raises:
+        UserError: one of the others is not at its default.
+    """
+    for entry in fields(DecodingConfig):
+        if entry.name not in ("_name", "decoding") and str(values[entry.name]) != str(entry.default):
+            given = f"{_flag(entry.name)} {values[entry.name]}"
+            raise UserError(f"{given} has no meaning with --decoding beam: add --decoding dcmbr, or leave it out")
+
+
 #: fairseq's generation options that have no meaning for sampled pools: (name, default, what to do instead)
 _MEANINGLESS: List[Tuple[str, Any, str]] = [
     ("temperature", 1.0, "use --temp-hyp and --temp-ref"),
@@ -242,16 +263,29 @@ _MEANINGLESS: List[Tuple[str, Any, str]] = [
     ("constraints", None, "it is a kind of beam search"),
     ("print_alignment", None, "sampled hypotheses carry no attention"),
     ("replace_unk", None, "it needs the attention of beam search"),
+    ("retain_dropout", False, "draws would depend on the batch"),
+    ("retain_dropout_modules", None, "draws would depend on the batch"),
     ("lm_path", None, "fusion with a language model is not part of the sampled distribution"),
 ]
 
 
 def refuse_meaningless(args: Any, decoding: str) -> None:
-    """Refuse fairseq options that would be ignored.
+    """Refuse fairseq options that would be ignored, or that contradict each other.
+
+    Args:
+        args: fairseq's generation options; what is missing has its default.
+        decoding: as ``--decoding``.
 
     Raises:
-        UserError: one of them is not at its default.
+        UserError: names the option.
     """
+    _positive("nbest", getattr(args, "nbest", 1))
+    beam = getattr(args, "beam", 5)
+    if beam not in (1, 5):  # what fairseq's commands, and the hub's translate and sample, say by default
+        raise UserError(f"--beam {beam} has no meaning with --decoding {decoding}: the pool's size is --num-hyp")
+    min_len, max_len = getattr(args, "min_len", 1), getattr(args, "max_len_b", 200)
+    if not getattr(args, "max_len_a", 0) and min_len > max_len:
+        raise UserError(f"--min-len {min_len} exceeds --max-len-b {max_len}, with --max-len-a 0: lower it")
     for name, default, remedy in _MEANINGLESS:
         value = getattr(args, name, default)
         if value != default and not (value is None or value is False):

@@ -352,7 +352,10 @@ class RecordWriter:
             yield
         except OSError as error:
             self.discard()
-            raise UserError(f"--pools-out {self.path} cannot be written: {error.strerror}; nothing was kept") from error
+            raise UserError(
+                f"--pools-out {self.path} cannot be written: {error.strerror}; nothing was kept: free some "
+                "space, or write elsewhere"
+            ) from error
         except BaseException:
             self.discard()
             raise

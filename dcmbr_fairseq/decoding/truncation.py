@@ -13,8 +13,8 @@ class Truncation:
     """At most one of three rules, applied to the cooled distribution; the default keeps every token.
 
     Attributes:
-        top_k: keep the k most probable tokens (Fan et al. 2018); 0 or less for off.
-        top_p: keep the smallest set of most probable tokens whose mass reaches p (Holtzman et al. 2020); 0 or less for
+        top_k: keep the k most probable tokens (Fan et al. 2018); 0 or -1 for off.
+        top_p: keep the smallest set of most probable tokens whose mass reaches p (Holtzman et al. 2020); 0 or -1 for
             off.
         epsilon: keep tokens of probability at least epsilon, and always the most probable one (Hewitt et al. 2022);
             0 for off.
@@ -28,8 +28,10 @@ class Truncation:
     epsilon: float = 0.0
 
     def __post_init__(self) -> None:
-        if not self.top_p <= 1:  # written so that nan is refused too
-            raise UserError(f"--sampling-topp must be at most 1, got {self.top_p}: it is a probability mass")
+        if self.top_k < -1:
+            raise UserError(f"--sampling-topk must be at least 1, got {self.top_k}: it is a number of tokens (-1: off)")
+        if not 0 <= self.top_p <= 1 and self.top_p != -1:  # written so that nan is refused too
+            raise UserError(f"--sampling-topp must be in (0, 1], got {self.top_p}: it is a probability mass (-1: off)")
         if not 0 <= self.epsilon < 1:
             raise UserError(f"--sampling-epsilon must be in [0, 1), got {self.epsilon}: it is a token probability")
         chosen = {

@@ -6,9 +6,9 @@ import json
 from typing import Any, Dict, Mapping, Type
 
 from dcmbr_fairseq.errors import UserError
-from dcmbr_fairseq.rules.decision import Candidates, Decision, DecisionRule
+from dcmbr_fairseq.rules.decision import Candidates, Decision, DecisionRule, refuse_not_finite
 
-__all__ = ["RULES", "Candidates", "Decision", "DecisionRule", "build_rule", "check_rule"]
+__all__ = ["RULES", "Candidates", "Decision", "DecisionRule", "build_rule", "check_rule", "refuse_not_finite"]
 
 #: name (``--selection``) -> "module:Class"
 RULES: Dict[str, str] = {

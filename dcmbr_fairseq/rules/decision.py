@@ -5,6 +5,7 @@ from typing import Optional, Protocol, Sequence
 
 import numpy as np
 
+from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.utilities.base import Utility
 
 
@@ -47,3 +48,19 @@ class DecisionRule(Protocol):
 
     def decide(self, batch: Sequence[Candidates], utility: Utility, nbest: int = 1) -> Sequence[Decision]:
         """One :class:`Decision` for each sentence of the batch, in order."""
+
+
+def refuse_not_finite(batch: Sequence[Candidates], decisions: Sequence[Decision], utility: Utility) -> None:
+    """Refuse expected utilities that are nan or infinite: nothing can be ranked by them.
+
+    Raises:
+        UserError: names the utility and the first such hypothesis.
+    """
+    for candidates, decision in zip(batch, decisions, strict=True):
+        wrong = np.flatnonzero(~np.isfinite(decision.expected))
+        if len(wrong):
+            text, value = candidates.hypotheses[wrong[0]], decision.expected[wrong[0]]
+            raise UserError(
+                f"--utility gave {value} for the hypothesis {text!r} ({utility.signature()}): it must give finite "
+                "numbers; mend it, or choose another"
+            )

@@ -4,6 +4,7 @@ from typing import List, Sequence
 
 import numpy as np
 
+from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.rules.decision import Candidates, Decision
 from dcmbr_fairseq.utilities.base import Comparison, Utility
 
@@ -35,6 +36,16 @@ class ExactRule:
 
 
 def decide_exactly(candidates: Candidates, utilities: np.ndarray) -> Decision:
-    """The decision that follows from a full utility matrix ``(H, R)``."""
+    """The decision that follows from a full utility matrix ``(H, R)``.
+
+    Raises:
+        UserError: the matrix has another shape.
+    """
+    shape = (len(candidates.hypotheses), len(candidates.references))
+    if utilities.shape != shape:
+        raise UserError(
+            f"--utility gave a matrix of shape {utilities.shape} for {shape[0]} hypotheses and {shape[1]} references: "
+            f"its pairwise method must give {shape}"
+        )
     expected = expected_utilities(utilities, candidates.weights)
     return Decision(expected, rank(expected, candidates.log_prob), utilities.size)

@@ -20,11 +20,18 @@ from dcmbr_fairseq.decoding.auto_temperature import checkpoint_temperature
 from dcmbr_fairseq.decoding.checkpoints import CheckpointFacts, check_dictionaries, inspect_checkpoint
 from dcmbr_fairseq.decoding.generator import MBRSequenceGenerator, TextSide
 from dcmbr_fairseq.decoding.long_sources import cut_long_sources
-from dcmbr_fairseq.decoding.options import DecodingConfig, DecodingOptions, decoding_options, refuse_meaningless
+from dcmbr_fairseq.decoding.options import (
+    DecodingConfig,
+    DecodingOptions,
+    decoding_options,
+    refuse_meaningless,
+    refuse_without_sampling,
+)
 from dcmbr_fairseq.decoding.records import RecordWriter
 from dcmbr_fairseq.decoding.texts import Detokenizer
 from dcmbr_fairseq.errors import UserError
-from dcmbr_fairseq.utilities import build_utility, utility_class
+from dcmbr_fairseq.rules import check_rule
+from dcmbr_fairseq.utilities import build_utility, check_utility
 
 logger = logging.getLogger(__name__)
 
@@ -55,15 +62,21 @@ class DecodingMixin:
         """As fairseq's; checks the options and the checkpoints' headers first, before anything is loaded."""
         compat.end_lines_at_newline_only()  # fairseq-interactive may have been imported after the other repairs
         root = root_config(cfg)
-        if str(cfg.decoding) != "beam":
-            values = {name: getattr(cfg, name) for name in _FIELDS}
+        values = {name: getattr(cfg, name) for name in _FIELDS}
+        sampling = str(cfg.decoding) != "beam"
+        if sampling:
             check_options(values, None if root is None else root.generation, lambda: 1.0)
+            check_output(values["pools_out"])
         checkpoints = checkpoint_facts(root)
+        if checkpoints and not sampling:
+            refuse_without_sampling(values)
         task = super().setup_task(cfg, **kwargs)  # type: ignore[misc]
         task._checkpoints = checkpoints
         for facts in checkpoints:
             check_dictionaries(facts, len(task.source_dictionary), len(task.target_dictionary))
             logger.info(facts.describe())
+        if checkpoints and sampling:  # once more, now that "auto" can be told
+            check_options(values, None if root is None else root.generation, task._automatic_temperature)
         return task
 
     def build_model(self, cfg: Any, from_checkpoint: bool = False) -> Any:
@@ -128,7 +141,7 @@ class DecodingMixin:
             return super().get_batch_iterator(dataset, *args, **kwargs)  # type: ignore[misc]
         own = any(dataset is known for known in self.datasets.values())  # type: ignore[attr-defined]
         dataset = _fit_sources(dataset, kwargs)
-        if not own:
+        if not own and self._recorder is not None:
             self._count_on(dataset)
         iterator = super().get_batch_iterator(dataset, *args, **kwargs)  # type: ignore[misc]
         if own:  # the data set's own ids are all that will come
@@ -138,7 +151,7 @@ class DecodingMixin:
 
     def inference_step(self, generator: Any, models: Any, sample: Dict[str, Any], *args: Any, **kwargs: Any) -> Any:
         """As fairseq's; gives the recorder ids that count on from buffer to buffer."""
-        if getattr(generator, "recorder", None) is not None and self._batch_ids:
+        if self._batch_ids:
             sample = {**sample, "id": self._batch_ids.popleft()}
         return super().inference_step(generator, models, sample, *args, **kwargs)  # type: ignore[misc]
 
@@ -213,15 +226,30 @@ def check_options(values: Dict[str, Any], args: Any, automatic: Callable[[], flo
     """Validate the decoding options together with fairseq's generation options ``args``.
 
     Raises:
-        UserError: see :func:`decoding_options`; also an unknown utility, an existing ``--pools-out``, or a generation
-            option that would be ignored.
+        UserError: see :func:`decoding_options`; also an unknown utility or decision rule, or a generation option that
+            would be ignored.
     """
     top_k, top_p = getattr(args, "sampling_topk", -1), getattr(args, "sampling_topp", -1.0)
     options = decoding_options(values, top_k, top_p, automatic)
     refuse_meaningless(args, options.decoding)
+    if getattr(args, "score_reference", False) and values["pools_out"] is not None:
+        raise UserError(
+            f"--pools-out {values['pools_out']} has no meaning with --score-reference: leave one of them out"
+        )
+    check_rule(options.selection, options.selection_args)
     if options.decoding != "sample":
-        utility_class(options.utility)
+        check_utility(options.utility, options.utility_args)
     return options
+
+
+def check_output(path: Optional[str]) -> None:
+    """Find out before anything is loaded whether ``--pools-out`` can be written.
+
+    Raises:
+        UserError: it exists already, or its folder cannot be written to.
+    """
+    if path is not None:
+        RecordWriter(path).discard()
 
 
 def checkpoint_facts(root: Optional[DictConfig]) -> List[CheckpointFacts]:

@@ -1,13 +1,17 @@
 """Utilities by name. Each is imported when it is first asked for, so that none costs anything unless it is used."""
 
 import importlib
+import inspect
 import json
+import os
+import re
+import sys
 from typing import Any, Dict, Mapping, Type
 
 from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.utilities.base import Comparison, Utility
 
-__all__ = ["UTILITIES", "Comparison", "Utility", "build_utility", "parse_utility_args"]
+__all__ = ["UTILITIES", "Comparison", "Utility", "build_utility", "check_utility", "parse_utility_args"]
 
 #: name -> "module:Class"
 UTILITIES: Dict[str, str] = {
@@ -45,22 +49,42 @@ def parse_utility_args(text: str, flag: str = "--utility-args") -> Dict[str, Any
 def utility_class(name: str) -> Type[Utility]:
     """The class of a utility given by name, or as ``module:Class`` for a user's own.
 
+    The module is looked for in the current folder too, after everything else that Python can import.
+
     Raises:
         UserError: there is no such utility.
     """
     known = UTILITIES.get(name)
-    if known is None and ":" not in name:
-        raise UserError(
-            f"--utility {name} is unknown: choose one of {', '.join(sorted(UTILITIES))}, or give your own as module:Class"
-        )
+    if known is None and not re.fullmatch(r"\w+(\.\w+)*:\w+", name):
+        known_names = ", ".join(sorted(UTILITIES))
+        raise UserError(f"--utility {name} is unknown: choose one of {known_names}, or give your own as module:Class")
     module_name, _, class_name = (known or name).partition(":")
+    if known is None and not {"", os.getcwd()} & set(sys.path):
+        sys.path.append(os.getcwd())  # installed commands, unlike `python -m`, do not search the current folder
     try:
         found = getattr(importlib.import_module(module_name), class_name)
     except (ImportError, AttributeError) as error:
         raise UserError(f"--utility {name} cannot be imported ({error}): check the module path and the name") from error
     if not (isinstance(found, type) and issubclass(found, Utility)):
-        raise UserError(f"--utility {name} is not a subclass of dcmbr_fairseq.utilities.Utility")
+        raise UserError(f"--utility {name} is not a subclass of dcmbr_fairseq.utilities.Utility: make it one")
+    missing = sorted(getattr(found, "__abstractmethods__", ()))
+    if missing:
+        raise UserError(f"--utility {name} lacks {' and '.join(missing)}: see dcmbr_fairseq.utilities.Utility")
     return found
+
+
+def check_utility(name: str, arguments: Mapping[str, Any]) -> Type[Utility]:
+    """The class of the utility ``name``, which takes ``arguments``; nothing is constructed.
+
+    Raises:
+        UserError: unknown name or argument.
+    """
+    kind = utility_class(name)
+    try:
+        inspect.signature(kind).bind(**arguments)
+    except TypeError as error:
+        raise UserError(f"--utility-args {json.dumps(dict(arguments))} do not fit --utility {name}: {error}") from error
+    return kind
 
 
 def build_utility(name: str, arguments: Mapping[str, Any]) -> Utility:
@@ -69,8 +93,4 @@ def build_utility(name: str, arguments: Mapping[str, Any]) -> Utility:
     Raises:
         UserError: unknown name or argument, or something the utility needs is missing.
     """
-    kind = utility_class(name)
-    try:
-        return kind(**arguments)
-    except TypeError as error:
-        raise UserError(f"--utility-args {json.dumps(dict(arguments))} do not fit --utility {name}: {error}") from error
+    return check_utility(name, arguments)(**arguments)
