@@ -162,10 +162,12 @@ class Workspace:
         dataset = _Part(dataset, self.ids if only is None else only)
         skip = cfg.skip_invalid_size_inputs_valid_test
         refuse_too_long(dataset, limits, skip)
+        # fairseq's default of one worker would leave a process behind after every pass
+        workers = cfg.num_workers if cfg.num_workers > 1 else 0
         batches = self.task.get_batch_iterator(
             dataset=dataset, max_tokens=cfg.max_tokens, max_sentences=cfg.batch_size, max_positions=limits,
             ignore_invalid_inputs=skip, required_batch_size_multiple=cfg.required_batch_size_multiple,
-            seed=self.cfg.common.seed, num_workers=cfg.num_workers, data_buffer_size=cfg.data_buffer_size,
+            seed=self.cfg.common.seed, num_workers=workers, data_buffer_size=cfg.data_buffer_size,
         ).next_epoch_itr(shuffle=False)  # fmt: skip
         for sample in batches:
             yield utils.move_to_cuda(sample) if self.device.type == "cuda" else sample
