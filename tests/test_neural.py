@@ -111,7 +111,7 @@ def test_scores_that_are_not_numbers_are_refused(fake_mbrs: Dict[str, type]) -> 
 
 
 def test_bad_arguments_are_one_sentence(fake_mbrs: Dict[str, type]) -> None:
-    with pytest.raises(UserError, match="do not fit --utility comet: .*'speed'"):
+    with pytest.raises(UserError, match="do not fit COMET: .*'speed'"):
         build_utility("comet", {"speed": 3})
     with pytest.raises(UserError, match="COMET cannot be loaded with .*OSError: missing is not a local folder and is"):
         build_utility("comet", {"model": "missing"})

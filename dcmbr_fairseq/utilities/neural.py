@@ -36,7 +36,10 @@ class MbrsUtility(Utility):
     def __init__(self, **arguments: Any) -> None:
         require_ready(self.label)
         kind = _metric_class(self.metric_name, self.label)
-        config = kind.Config(**arguments)  # a TypeError names the unknown argument
+        try:
+            config = kind.Config(**arguments)
+        except TypeError as error:
+            raise UserError(f"--utility-args {json.dumps(arguments)} do not fit {self.label}: {error}") from error
         self._arguments = arguments
         self._model = getattr(config, "model", None) or getattr(config, "model_type", None)
         try:
