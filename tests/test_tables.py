@@ -121,6 +121,12 @@ def test_utilities_against_metrics(tmp_path):
     assert list(both.rows)[1][1:3] == ["20.0 (28.7)", "- (25.5)"]
 
 
+def test_of_an_error_rate_the_lowest_is_best(tmp_path):
+    lines = [("utility", "metric", "decoding", "score"), ("ter", "TER", "mbr", 40), ("chrf", "TER", "mbr", 50)]
+    grid = LAYOUTS["utilities"].build(read_results([results(tmp_path, lines)]), None, 0.5)
+    assert list(grid.rows) == [["ter", None, "40.0"], ["chrf", None, "50.0"]] and grid.bold == [[2], []]
+
+
 def test_data(tmp_path):
     lines = [("task", "split", "segments"), ("wmt20-en-de", "valid", 1997), ("mine", "test", 5)]
     grid = LAYOUTS["data"].build(read_results([results(tmp_path, lines)]), "data", 0.5)

@@ -12,6 +12,7 @@ from dcmbr_fairseq.analysis import paper
 from dcmbr_fairseq.analysis.results import Row, Value, decoding_of, means, number, refuse_mixture, require
 from dcmbr_fairseq.analysis.tables import Cell, Grid
 from dcmbr_fairseq.errors import UserError
+from dcmbr_fairseq.evaluation.metrics import ERROR_RATES
 
 #: (decoding, N, the row's other keys) -> mean score; N is 0 for beam search, which has no pool.
 Scores = Dict[Tuple[str, float, Value], float]
@@ -70,10 +71,11 @@ def difference(ours: Pair, mbr: Pair, printed: Optional[float]) -> Pair:
     return Pair(ours.ours - mbr.ours if ours.ours is not None and mbr.ours is not None else None, printed)
 
 
-def best(pairs: Sequence[Pair], first: int) -> List[int]:
+def best(pairs: Sequence[Pair], first: int, lowest: bool = False) -> List[int]:
     """Which columns, counted from ``first``, hold the best of our numbers as printed; none of fewer than two."""
     known = {first + i: round(pair.ours, 1) for i, pair in enumerate(pairs) if pair.ours is not None}
-    return [column for column, value in known.items() if value == max(known.values())] if len(known) > 1 else []
+    wanted = (min if lowest else max)(known.values(), default=None)
+    return [column for column, value in known.items() if value == wanted] if len(known) > 1 else []
 
 
 def scores_by_decoding(rows: Sequence[Row], key: str, temperature: float) -> Scores:
@@ -221,7 +223,8 @@ def utilities(rows: Sequence[Row], task: Optional[str], temperature: float) -> G
     table = [[u, *(pairs[u, m, i].show(bool(task)) for m in metrics for i in (0, 1))] for u in names]
     bold: List[List[int]] = [[] for _ in names]
     for column, (metric, side) in enumerate([(m, i) for m in metrics for i in (0, 1)], 1):
-        for row in best([pairs[u, metric, side] for u in names], 0):  # the best utility of each metric
+        column_pairs = [pairs[u, metric, side] for u in names]
+        for row in best(column_pairs, 0, metric in ERROR_RATES):  # the best utility of each metric
             bold[row].append(column)
     return Grid(header, table, bold=bold, caption=caption([], "the paper" if task else None))
 

@@ -39,7 +39,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     plain.add_argument("--references", metavar="FILE", help="reference pools (default: hypotheses play both parts)")
     plain.add_argument("--source", metavar="FILE", help="source sentences, for utilities that need them")
     plain.add_argument("--lines-per-source", type=int, metavar="N", help="pool size: draws of each source sentence")
-    parser.add_argument("--utility", default="chrf", metavar="NAME", help="name, or module:Class (default: chrf)")
+    parser.add_argument(
+        "--utility", default="chrf", metavar="NAME",
+        help="name (see `dcmbr utilities`), or your own as module:Class, in the current folder or on Python's path "
+        "(default: chrf)",
+    )  # fmt: skip
     parser.add_argument(
         "--utility-args", default="{}", metavar="JSON", help="its arguments, such as '{\"beta\": 1}' (default: {})"
     )

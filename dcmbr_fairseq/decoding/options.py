@@ -59,7 +59,11 @@ class DecodingConfig(FairseqDataclass):
         },
     )
     utility: str = field(
-        default="chrf", metadata={"help": "utility u(h, r): a name (see `dcmbr utilities`) or your own module:Class"}
+        default="chrf",
+        metadata={
+            "help": "utility u(h, r): a name (see `dcmbr utilities`), or your own as module:Class, a subclass of "
+            "dcmbr_fairseq.utilities.Utility in a module of the current folder or of Python's path"
+        },
     )
     utility_args: str = field(
         default="{}", metadata={"help": "arguments of the utility as a JSON object, e.g. '{\"word_order\": 2}'"}

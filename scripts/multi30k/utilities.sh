@@ -1,0 +1,96 @@
+#!/usr/bin/env bash
+# Which utility raises which metric: MBR and DC-MBR by several utilities, each judged by several metrics, as in the
+# paper's table of utilities. The pools are sampled once; every utility decides from the same ones.
+#
+#   scripts/multi30k/utilities.sh SRC TGT LS [TEST]          for example: en de 0.1 test_2016_flickr
+#
+# The table is printed, and written to WORK/SRC-TGT/utilities/RUN/TEST/table.{text,tsv,tex}; scores.tsv beside it is for
+# `dcmbr table` and `dcmbr plot`. BEER is added where BEER_HOME is set, BLEURT where BLEURT_CHECKPOINT names its folder.
+#
+# Environment: UTILITIES (bleu chrf meteor ter), METRICS (the utilities, separated by commas), LIMIT (0: all sentences;
+# otherwise the first LIMIT), NUM (50 samples), TEMP (0.5, both temperatures), SEED (1), RUN (lsLS), WORK (work/multi30k).
+
+UTILITIES="${UTILITIES:-bleu chrf meteor ter${BEER_HOME:+ beer}${BLEURT_CHECKPOINT:+ bleurt}}"
+METRICS="${METRICS:-${UTILITIES// /,}}"
+TEMP="${TEMP:-0.5}"
+export METRICS TEMP_HYP="$TEMP" TEMP_REF="$TEMP"
+# shellcheck source=scripts/lib.sh
+source "$(dirname "$0")/../lib.sh"
+# shellcheck source=scripts/multi30k/settings.sh
+source "$(dirname "$0")/settings.sh"
+[[ $# == 3 || $# == 4 ]] || usage "$0"
+set_pair "$1" "$2"
+LIMIT="${LIMIT:-0}"
+RUN="${RUN:-ls$3}"
+TEST="${4:-${TESTS[0]}}"
+extras=()
+[[ " $UTILITIES " != *" meteor "* ]] || extras+=(meteor)
+[[ " $UTILITIES " != *" bleurt "* ]] || extras+=(bleurt)
+setup_venv "$(IFS=, && echo "${extras[*]}")"
+
+# arguments_of NAME: what a utility, or the metric of that name, needs to be told.
+arguments_of() {
+    case "$1" in
+        meteor | beer) echo "{\"language\": \"$TGT\"}" ;;
+        bleurt) echo "{\"checkpoint\": \"${BLEURT_CHECKPOINT:?names the folder of the BLEURT checkpoint}\"}" ;;
+        *) echo '{}' ;;
+    esac
+}
+
+# first_lines FILE OUTPUT: the first LIMIT lines, or all.
+first_lines() { if ((LIMIT > 0)); then head --lines="$LIMIT" "$1" >"$2"; else cat "$1" >"$2"; fi; }
+
+# choose SYSTEM UTILITY OUTPUT: decide by a utility from the system's pools.
+choose() {
+    dcmbr select "$OUT/$1.jsonl" --utility "$2" --utility-args "$(arguments_of "$2")" --output "$3"
+}
+
+# evaluate_all OUTPUT NAME...: the scores of all choices, one row for each.
+evaluate_all() {
+    local output="$1" name files=() metric_args=""
+    shift
+    for name in "$@"; do files+=("$OUT/$name.txt"); done
+    for name in ${METRICS//,/ }; do metric_args+="${metric_args:+, }\"$name\": $(arguments_of "$name")"; done
+    dcmbr evaluate "${files[@]}" --names "$(IFS=, && echo "$*")" --references "$OUT/references.txt" \
+        --metrics "$METRICS" --metric-args "{$metric_args}" --format tsv --output "$output"
+}
+
+# tidy OUTPUT: one row for each utility, decoding and metric, with the columns that `dcmbr table utilities` reads.
+tidy() {
+    awk -F '\t' -v OFS='\t' -v num="$NUM" -v temp="$TEMP" -v seed="$SEED" -v task="$TEST-$SRC-$TGT" -v run="$RUN" '
+        NR == 1 {
+            for (i = 2; i <= NF; i++) metric[i] = $i
+            print "task", "model", "decoding", "num_hyp", "temp_hyp", "temp_ref", "utility", "seed", "metric", "score"
+            next
+        }
+        {
+            decoding = $1; sub(/-.*/, "", decoding)
+            utility = $1; sub(/^[^-]*-/, "", utility)
+            t = decoding == "mbr" ? 1 : temp
+            for (i = 2; i <= NF; i++) print task, run, decoding, num, t, t, utility, seed, metric[i], $i
+        }' "$OUT/evaluation.tsv" >"$1"
+}
+
+SYSTEMS="mbr dcmbr" UTILITY=chrf UTILITY_ARGS='{}' RUN="$RUN" NUM="$NUM" SEED="$SEED" \
+    bash "$(dirname "$0")/decode.sh" "$SRC" "$TGT" "$3" "$TEST"
+
+OUT="$DIR/utilities/$RUN/$TEST"
+((LIMIT == 0)) || OUT+="-first$LIMIT"
+OUT+="/n$NUM-t$TEMP-seed$SEED"
+step "references" "$OUT/references.txt" first_lines "$DIR/raw/$TEST.$TGT" {}
+names=()
+for system in mbr dcmbr; do
+    pools="$DIR/decode/$RUN/$TEST/$(UTILITY=chrf label "$system")/pools.jsonl"
+    step "pools of $system" "$OUT/$system.jsonl" first_lines "$pools" {}
+    for utility in $UTILITIES; do
+        names+=("$system-$utility")
+        step "$system by $utility" "$OUT/$system-$utility.txt" choose "$system" "$utility" {}
+    done
+done
+step "evaluation by $METRICS" "$OUT/evaluation.tsv" evaluate_all {} "${names[@]}"
+step "scores" "$OUT/scores.tsv" tidy {}
+step "table as TSV" "$OUT/table.tsv" dcmbr table utilities "$OUT/scores.tsv" --temperature "$TEMP" --format tsv --output {}
+step "table as LaTeX" "$OUT/table.tex" dcmbr table utilities "$OUT/scores.tsv" --temperature "$TEMP" --format latex \
+    --output {}
+step "table as text" "$OUT/table.text" dcmbr table utilities "$OUT/scores.tsv" --temperature "$TEMP" --output {}
+cat "$OUT/table.text"
