@@ -9,6 +9,7 @@ import contextlib
 import hashlib
 import importlib.metadata
 import logging
+import weakref
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Optional, Sequence, Tuple
 
@@ -67,8 +68,8 @@ class BleurtUtility(Utility):
         self.max_length = self._check_max_length(max_length)
         default_tokens = TOKENS_PER_BATCH.get(self.device.type, TOKENS_PER_BATCH["cuda"])
         self.tokens_per_batch = check_order("tokens_per_batch", tokens_per_batch or default_tokens, 1)
-        self.scored = 0
-        self.truncated = 0
+        self._truncations = Truncations(self.max_length)
+        self._report_end = weakref.finalize(self, self._truncations.report)  # at the latest when the program ends
 
     def _check_max_length(self, max_length: Optional[int]) -> int:
         longest = min(self._model.config.max_position_embeddings, self._tokenizer.model_max_length)
@@ -108,20 +109,8 @@ class BleurtUtility(Utility):
         too_long = [i for i, (reference, candidate) in enumerate(rows) if len(reference) + len(candidate) > limit]
         for i in too_long:
             rows[i] = truncate(*rows[i], limit)
-        self._report(len(pairs), len(too_long))
+        self._truncations.add(len(pairs), len(too_long))
         return rows
-
-    def _report(self, scored: int, truncated: int) -> None:
-        if truncated and not self.truncated:
-            logger.warning(
-                "BLEURT: %d of %d pairs have more than %d tokens and were truncated, the longer side first, as in the "
-                "original; further ones are counted, and their number is logged at the end",
-                truncated,
-                scored,
-                self.max_length,
-            )
-        self.scored += scored
-        self.truncated += truncated
 
     def _forward(self, rows: Sequence[Tuple[List[int], List[int]]]) -> np.ndarray:
         """``(B,)`` the scores of one batch of encoded pairs, longest first."""
@@ -156,9 +145,34 @@ class BleurtUtility(Utility):
 
     def close(self) -> None:
         """Log how many pairs were truncated."""
+        self._report_end()
+
+
+class Truncations:
+    """Counts pairs that were too long: warns of the first, and tells their number in the end."""
+
+    def __init__(self, max_length: int) -> None:
+        self.max_length = max_length
+        self.scored = 0
+        self.truncated = 0
+
+    def add(self, scored: int, truncated: int) -> None:
+        """Count the pairs of a batch."""
+        if truncated and not self.truncated:
+            logger.warning(
+                "BLEURT: %d of %d pairs have more than %d tokens and were truncated, the longer side first, as in the "
+                "original; further ones are counted, and their number is logged at the end",
+                truncated,
+                scored,
+                self.max_length,
+            )
+        self.scored += scored
+        self.truncated += truncated
+
+    def report(self) -> None:
+        """Log the total, if there is any."""
         if self.truncated:
             logger.info("BLEURT: %d of %d pairs were truncated", self.truncated, self.scored)
-            self.scored = self.truncated = 0
 
 
 def truncate(reference: Sequence[int], candidate: Sequence[int], limit: int) -> Tuple[List[int], List[int]]:
