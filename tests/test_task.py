@@ -25,7 +25,8 @@ def fairseq_here(monkeypatch: pytest.MonkeyPatch, capsys: Any) -> Fairseq:
 
 
 def options(toy: Toy, decoding: str = "dcmbr", *others: object) -> List[object]:
-    task = ["--path", toy.checkpoint, "--task", "translation_dcmbr", "--decoding", decoding, "--num-hyp", 12]
+    task = ["--path", toy.checkpoint, "--task", "translation_dcmbr", "--decoding", decoding]
+    task += [] if decoding == "beam" else ["--num-hyp", 12]
     return [toy.data_bin, *task, "--seed", 5, *others]
 
 
