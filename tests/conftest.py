@@ -3,6 +3,7 @@
 import hashlib
 import os
 import shutil
+import signal
 import subprocess
 from importlib.metadata import version
 from pathlib import Path
@@ -15,6 +16,8 @@ from filelock import FileLock
 
 SHARED = Path(__file__).parents[2] / "shared"
 
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in a shell's background: the tests of Ctrl-C need it
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # one thread a worker: pytest-xdist already fills the cores
 
 

@@ -1,7 +1,7 @@
 """chrF and chrF++ (Popović 2015, 2017) of all pairs at once, equal to sacrebleu's sentence scores."""
 
 import re
-from typing import Any, Dict, List, Sequence, Tuple
+from typing import Any, ClassVar, Dict, List, Optional, Sequence, Tuple
 
 import numpy as np
 
@@ -32,17 +32,20 @@ class ChrfUtility(OverlapUtility):
         UserError: an argument is out of range.
     """
 
+    default_word_order: ClassVar[int] = 0
+
     def __init__(
         self,
         *,
         char_order: int = 6,
-        word_order: int = 0,
+        word_order: Optional[int] = None,
         beta: float = 2,
         lowercase: bool = False,
         whitespace: bool = False,
         eps_smoothing: bool = False,
     ):
         self.char_order = check_order("char_order", char_order, 0)
+        word_order = self.default_word_order if word_order is None else word_order
         self.word_order = check_order("word_order", word_order, 0)
         if char_order + word_order == 0:
             raise UserError("--utility-args: char_order and word_order are both 0: give one of them at least 1")
@@ -79,8 +82,7 @@ class ChrfUtility(OverlapUtility):
 class ChrfPlusPlusUtility(ChrfUtility):
     """chrF++: chrF with word n-grams up to length 2 besides. Takes the same arguments."""
 
-    def __init__(self, *, word_order: int = 2, **arguments: Any):
-        super().__init__(word_order=word_order, **arguments)
+    default_word_order = 2
 
 
 def characters(texts: Sequence[str], whitespace: bool) -> Tuple[np.ndarray, np.ndarray]:
