@@ -206,6 +206,18 @@ def test_references_without_weight_are_never_compared() -> None:
     assert all("b" not in comparison.references for comparison in utility.asked)
 
 
+@pytest.mark.parametrize("name", ["exact", "prune", "coarse"])
+def test_a_utility_of_another_shape_is_refused_in_one_sentence(name: str) -> None:
+    class Transposed(CountingUtility):
+        def pairwise(self, *comparison: Any) -> np.ndarray:
+            return super().pairwise(*comparison).T
+
+    with pytest.raises(
+        UserError, match=r"--utility gave a matrix of shape \(40, 2\) for 2 hypotheses and 40 references"
+    ):
+        build_rule(name, {"schedule": [40]} if name == "prune" else {}).decide([pool(0, 2, 40)], Transposed())
+
+
 def test_survivors_stand_before_those_with_higher_but_earlier_estimates() -> None:
     expected, log_prob, rounds = np.array([9.0, 1.0, 2.0, 2.0]), np.array([0.0, 0, -2, -1]), np.array([1, 3, 2, 2])
     assert survivors_first(expected, log_prob, rounds).tolist() == [1, 3, 2, 0]

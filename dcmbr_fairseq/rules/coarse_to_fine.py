@@ -6,7 +6,7 @@ import numpy as np
 
 from dcmbr_fairseq.rules.arguments import check_whole
 from dcmbr_fairseq.rules.decision import Candidates, Decision
-from dcmbr_fairseq.rules.expected_utility import expected_utilities, rank
+from dcmbr_fairseq.rules.expected_utility import expected_utilities, rank, utility_matrices
 from dcmbr_fairseq.rules.survivors import comparison_of, survivors_first
 from dcmbr_fairseq.utilities import build_utility
 from dcmbr_fairseq.utilities.base import Comparison, Utility
@@ -48,7 +48,7 @@ class CoarseToFineRule:
         kept = [self._best_hypotheses(c, expected, nbest) for c, expected in zip(batch, cheap, strict=True)]
         references = self._best_references(batch)
         fine = [comparison_of(*parts) for parts in zip(batch, kept, references, strict=True)]
-        matrices = utility.pairwise_batch(fine)
+        matrices = utility_matrices(utility, fine)
         return [_decision(*parts) for parts in zip(batch, cheap, kept, references, matrices, strict=True)]
 
     def _best_hypotheses(self, candidates: Candidates, cheap: np.ndarray, nbest: int) -> np.ndarray:
@@ -89,7 +89,8 @@ def on_scale_of(cheap: np.ndarray, kept: np.ndarray, fine: np.ndarray) -> np.nda
     """
     spread = cheap[kept] - cheap[kept].mean()
     variance = spread @ spread
-    slope = max(spread @ (fine - fine.mean()) / variance, 0.0) if variance > 0 else 0.0
+    with np.errstate(invalid="ignore"):  # utilities that are not finite are refused by whoever asked for the decision
+        slope = max(spread @ (fine - fine.mean()) / variance, 0.0) if variance > 0 else 0.0
     expected = fine.mean() + slope * (cheap - cheap[kept].mean())
     expected[kept] = fine
     return expected

@@ -31,21 +31,28 @@ class ExactRule:
 
     def decide(self, batch: Sequence[Candidates], utility: Utility, nbest: int = 1) -> List[Decision]:
         """See :class:`~dcmbr_fairseq.rules.decision.DecisionRule`."""
-        matrices = utility.pairwise_batch([Comparison(c.hypotheses, c.references, c.source) for c in batch])
+        matrices = utility_matrices(utility, [Comparison(c.hypotheses, c.references, c.source) for c in batch])
         return [decide_exactly(candidates, matrix) for candidates, matrix in zip(batch, matrices, strict=True)]
 
 
-def decide_exactly(candidates: Candidates, utilities: np.ndarray) -> Decision:
-    """The decision that follows from a full utility matrix ``(H, R)``.
+def utility_matrices(utility: Utility, batch: Sequence[Comparison]) -> List[np.ndarray]:
+    """The utility's matrices ``(H, R)``, one for each comparison.
 
     Raises:
-        UserError: the matrix has another shape.
+        UserError: one has another shape.
     """
-    shape = (len(candidates.hypotheses), len(candidates.references))
-    if utilities.shape != shape:
-        raise UserError(
-            f"--utility gave a matrix of shape {utilities.shape} for {shape[0]} hypotheses and {shape[1]} references: "
-            f"its pairwise method must give {shape}"
-        )
+    matrices = utility.pairwise_batch(batch)
+    for comparison, matrix in zip(batch, matrices, strict=True):
+        shape = (len(comparison.hypotheses), len(comparison.references))
+        if matrix.shape != shape:
+            raise UserError(
+                f"--utility gave a matrix of shape {matrix.shape} for {shape[0]} hypotheses and {shape[1]} references: "
+                f"its pairwise method must give {shape}"
+            )
+    return matrices
+
+
+def decide_exactly(candidates: Candidates, utilities: np.ndarray) -> Decision:
+    """The decision that follows from a full utility matrix ``(H, R)``."""
     expected = expected_utilities(utilities, candidates.weights)
     return Decision(expected, rank(expected, candidates.log_prob), utilities.size)

@@ -8,7 +8,7 @@ import numpy as np
 from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.rules.arguments import check_whole
 from dcmbr_fairseq.rules.decision import Candidates, Decision
-from dcmbr_fairseq.rules.expected_utility import expected_utilities, rank
+from dcmbr_fairseq.rules.expected_utility import expected_utilities, rank, utility_matrices
 from dcmbr_fairseq.rules.survivors import comparison_of, survivors_first
 from dcmbr_fairseq.utilities.base import Comparison, Utility
 
@@ -50,7 +50,7 @@ class PruningRule:
         while running := [race for race in races if not race.finished]:
             targets = [self._next_size(race, nbest) for race in running]
             comparisons = [race.comparison(target) for race, target in zip(running, targets, strict=True)]
-            matrices = utility.pairwise_batch(comparisons)
+            matrices = utility_matrices(utility, comparisons)
             for race, target, matrix in zip(running, targets, matrices, strict=True):
                 race.add(target, matrix)
                 if not race.finished:
