@@ -46,7 +46,7 @@ def assert_frequencies(draws: List[Any], distribution: Any) -> None:
 TRUNCATIONS = {
     "none": (Truncation(), None),
     "top-k": (Truncation(top_k=2), lambda p: p >= np.sort(p)[-2]),
-    "top-p": (Truncation(top_p=0.8), lambda p: p >= np.sort(p)[::-1][np.searchsorted(np.cumsum(np.sort(p)[::-1]), 0.8)]),
+    "top-p": (Truncation(top_p=0.8), lambda p: p >= np.sort(p)[::-1][(np.cumsum(np.sort(p)[::-1]) < 0.8).sum()]),
     "epsilon": (Truncation(epsilon=0.1), lambda p: (p >= 0.1) | (p == p.max())),
 }  # fmt: skip
 
