@@ -214,7 +214,9 @@ worth_reading() {
 }
 
 # show_progress: of a training log, what tells how far it is.
-show_progress() { grep --line-buffered -E 'train_inner|valid on|Error|error|WARNING' | cut -c 1-240 >&2 || true; }
+show_progress() {
+    grep --line-buffered -E 'train_inner|valid on|Error|error|WARNING' | sed --unbuffered -E 's/^(.{240}).*/\1/' >&2 || true
+}
 
 # average_last N SAVE_DIR OUTPUT: average the last N checkpoints of a run.
 average_last() { dcmbr average "$2" --last "$1" --output "$3"; }
