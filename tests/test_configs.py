@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Dict, Iterator, List, NamedTuple, Tuple
 
 import pytest
-from fairseq_commands import REPOSITORY, run, run_fairseq
+from fairseq_commands import REPOSITORY, run_fairseq
 from toy_world import Toy
 
 from dcmbr_fairseq.commands.flags import CHOICES, compose, to_flags
@@ -80,7 +80,11 @@ for arguments in json.load(sys.stdin):
 
 def train_all(command: str, arguments: List[List[str]]) -> None:
     """Run a training command several times in one process, from the top of the repository as the configs ask."""
-    run([sys.executable, "-c", RUN_ALL, command], stdin=json.dumps(arguments), cwd=REPOSITORY)
+    line = [sys.executable, "-c", RUN_ALL, command]
+    done = subprocess.run(
+        line, cwd=REPOSITORY, input=json.dumps(arguments), capture_output=True, text=True, timeout=900
+    )  # six runs: patience on a busy machine
+    assert done.returncode == 0, done.stderr[-4000:]
 
 
 @pytest.fixture(scope="module")
