@@ -59,7 +59,8 @@ def compose(path: str, overrides: Sequence[str]) -> Mapping[str, Any]:
     if not file.is_file():
         raise UserError(f"{path} is not a config: give the path of a YAML file such as configs/wmt20/en-de.yaml")
     try:
-        with initialize_config_dir(config_dir=str(file.parent), version_base="1.3"):
+        # 1.1, as fairseq itself: a newer one would stay set and make fairseq's own use of hydra fail in this process.
+        with initialize_config_dir(config_dir=str(file.parent), version_base="1.1"):
             config = hydra_compose(file.stem, [permissive(override) for override in overrides])
         missing = sorted(OmegaConf.missing_keys(config))
         if missing:
