@@ -40,7 +40,7 @@ def test_a_journal_goes_on_where_it_was_cut_off(tmp_path: Path) -> None:
     again = Journal(output, settings)
     assert ("a", 1) in again and ("a", 0.5, True) in again and ("a", 2) not in again
     again.add(("a", 2), [{"x": 4}])
-    again.finish([("a", 2), ("a", 1)])
+    again.finish(again.rows([("a", 2), ("a", 1)]))
     assert [row["x"] for row in read_table(output)] == ["4", "1", "2"]
     assert not journal.path.exists()
 

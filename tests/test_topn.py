@@ -10,7 +10,7 @@ import torch
 from sacrebleu.metrics import CHRF
 
 from dcmbr_fairseq.analysis.models import Workspace
-from dcmbr_fairseq.analysis.topn import Budget, search_sentences
+from dcmbr_fairseq.analysis.topn import Budget, mark_comparable, search_sentences
 from dcmbr_fairseq.cli import main
 from dcmbr_fairseq.decoding.exact_search import ExactSearch
 
@@ -96,6 +96,11 @@ def test_it_goes_on_where_it_was_interrupted(toy: Any, table: Path, tmp_path: Pa
     drop = ("seconds",)
     kept = [[{k: v for k, v in row.items() if k not in drop} for row in read(path)] for path in (output, table)]
     assert kept[0] == kept[1]
+
+
+def test_sentences_that_are_exact_with_every_model_are_marked() -> None:
+    rows = [{"model": m, "sentence": s, "exact": e} for m, s, e in [("a", 0, "yes"), ("a", 1, "yes"), ("b", 1, "time")]]
+    assert [row["all_exact"] for row in mark_comparable(rows)] == ["yes", "no", "no"]
 
 
 def test_budgets_reach_the_search(toy: Any) -> None:

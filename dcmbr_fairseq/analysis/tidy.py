@@ -137,9 +137,9 @@ class Journal:
         """The rows under the given keys, in their order."""
         return [row for key in keys for row in self._rows[json.dumps(list(key))]]
 
-    def finish(self, keys: Sequence[Key], form: Optional[str] = None) -> None:
-        """Write the table with the rows under the given keys, in their order, and remove the journal."""
-        write_rows(self.rows(keys), self.output, form)
+    def finish(self, rows: Sequence[Row]) -> None:
+        """Write the table, and remove the journal."""
+        write_rows(rows, self.output)
         self.path.unlink()
 
     def _append(self, line: str) -> None:

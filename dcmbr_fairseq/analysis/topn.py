@@ -107,6 +107,15 @@ def sentence_rows(found: SentenceTopN, corpus: Corpus, qualities: Sequence[Quali
             }
 
 
+def mark_comparable(rows: Sequence[Row]) -> List[Row]:
+    """The rows with a column ``all_exact``: ``yes`` for sentences whose top N was found exactly with every model.
+
+    Long sentences are given up more often, and more often with some models: means over different sentences mislead.
+    """
+    given_up = {row["sentence"] for row in rows if row["exact"] != "yes"}
+    return [{**row, "all_exact": "no" if row["sentence"] in given_up else "yes"} for row in rows]
+
+
 def summary(rows: Iterable[Row]) -> List[Row]:
     """One row for each model: how many searches were exact, their cost, and how good the sequences are."""
     groups: Dict[str, List[Row]] = {}

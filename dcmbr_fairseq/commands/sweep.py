@@ -87,7 +87,8 @@ def run(args: argparse.Namespace) -> None:
     stores = [PoolStore(folder, workspace, system, plan.size) for system in systems]
     journal = Journal(args.output, journal_settings(args, plan))
     task = args.test_set or workspace.test_set()
-    journal.finish(sweep(workspace, systems, corpus, plan, stores, journal, task))
+    keys = sweep(workspace, systems, corpus, plan, stores, journal, task)
+    journal.finish(journal.rows(keys))
 
 
 def make_plan(args: argparse.Namespace, workspace: "Workspace", utilities: List[str], metrics: List[str]) -> "Plan":

@@ -54,7 +54,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     """Search, write the table, and print a summary."""
     from dcmbr_fairseq.analysis.quality import build_qualities
-    from dcmbr_fairseq.analysis.topn import Budget, measure_topn, summary
+    from dcmbr_fairseq.analysis.topn import Budget, mark_comparable, measure_topn, summary
 
     refuse_existing(args.output)
     names = parse_names("--metrics", args.metrics)
@@ -67,7 +67,8 @@ def run(args: argparse.Namespace) -> None:
     settings = {**data_settings(args), **budget._asdict(), "metrics": [q.signature() for q in qualities]}
     journal = Journal(args.output, settings)
     keys = measure_topn(workspace, systems, corpus, budget, qualities, journal, args.test_set or workspace.test_set())
-    print(format_rows(summary(journal.rows(keys)), "text"), end="")
-    journal.finish(keys)
+    rows = mark_comparable(journal.rows(keys))
+    print(format_rows(summary(rows), "text"), end="")
+    journal.finish(rows)
     for quality in qualities:
         quality.close()

@@ -87,7 +87,6 @@ def measured(args: argparse.Namespace, workspace: "Workspace", plan: "Plan") -> 
         journal = Journal(surface, journal_settings(args, plan))
         stores = [PoolStore(Path(pools), workspace, system, plan.size) for system in systems]
         task = args.test_set or workspace.test_set()
-        keys = sweep(workspace, systems, corpus, plan, stores, journal, task)
-        rows = journal.rows(keys)
-        journal.finish(keys)
+        rows = journal.rows(sweep(workspace, systems, corpus, plan, stores, journal, task))
+        journal.finish(rows)
     return rows
