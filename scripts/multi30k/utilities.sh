@@ -4,8 +4,9 @@
 #
 #   scripts/multi30k/utilities.sh SRC TGT LS [TEST]          for example: en de 0.1 test_2016_flickr
 #
-# The table is printed, and written to WORK/SRC-TGT/utilities/RUN/TEST/table.{text,tsv,tex}; scores.tsv beside it is for
-# `dcmbr table` and `dcmbr plot`. BEER is added where BEER_HOME is set, BLEURT where BLEURT_CHECKPOINT names its folder.
+# The table is printed, and written as text, TSV and LaTeX below WORK/SRC-TGT/utilities/RUN/TEST; scores.tsv beside it is
+# for `dcmbr table` and `dcmbr plot`. TER is slow as a utility: UTILITIES="bleu chrf meteor" METRICS=bleu,chrf,meteor,ter
+# does without. BEER is added where BEER_HOME is set, BLEURT where BLEURT_CHECKPOINT names its folder.
 #
 # Environment: UTILITIES (bleu chrf meteor ter), METRICS (the utilities, separated by commas), LIMIT (0: all sentences;
 # otherwise the first LIMIT), NUM (50 samples), TEMP (0.5, both temperatures), SEED (1), RUN (lsLS), WORK (work/multi30k).
@@ -68,7 +69,7 @@ tidy() {
             utility = $1; sub(/^[^-]*-/, "", utility)
             t = decoding == "mbr" ? 1 : temp
             for (i = 2; i <= NF; i++) print task, run, decoding, num, t, t, utility, seed, metric[i], $i
-        }' "$OUT/evaluation.tsv" >"$1"
+        }' "$TABLE/evaluation.tsv" >"$1"
 }
 
 SYSTEMS="mbr dcmbr" UTILITY=chrf UTILITY_ARGS='{}' RUN="$RUN" NUM="$NUM" SEED="$SEED" \
@@ -77,6 +78,7 @@ SYSTEMS="mbr dcmbr" UTILITY=chrf UTILITY_ARGS='{}' RUN="$RUN" NUM="$NUM" SEED="$
 OUT="$DIR/utilities/$RUN/$TEST"
 ((LIMIT == 0)) || OUT+="-first$LIMIT"
 OUT+="/n$NUM-t$TEMP-seed$SEED"
+TABLE="$OUT/${UTILITIES// /+}-by-${METRICS//,/+}"
 step "references" "$OUT/references.txt" first_lines "$DIR/raw/$TEST.$TGT" {}
 names=()
 for system in mbr dcmbr; do
@@ -87,10 +89,10 @@ for system in mbr dcmbr; do
         step "$system by $utility" "$OUT/$system-$utility.txt" choose "$system" "$utility" {}
     done
 done
-step "evaluation by $METRICS" "$OUT/evaluation.tsv" evaluate_all {} "${names[@]}"
-step "scores" "$OUT/scores.tsv" tidy {}
-step "table as TSV" "$OUT/table.tsv" dcmbr table utilities "$OUT/scores.tsv" --temperature "$TEMP" --format tsv --output {}
-step "table as LaTeX" "$OUT/table.tex" dcmbr table utilities "$OUT/scores.tsv" --temperature "$TEMP" --format latex \
-    --output {}
-step "table as text" "$OUT/table.text" dcmbr table utilities "$OUT/scores.tsv" --temperature "$TEMP" --output {}
-cat "$OUT/table.text"
+step "evaluation by $METRICS" "$TABLE/evaluation.tsv" evaluate_all {} "${names[@]}"
+step "scores" "$TABLE/scores.tsv" tidy {}
+for form in tsv latex text; do
+    step "table as $form" "$TABLE/table.${form/latex/tex}" dcmbr table utilities "$TABLE/scores.tsv" \
+        --temperature "$TEMP" --format "$form" --output {}
+done
+cat "$TABLE/table.text"
