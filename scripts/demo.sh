@@ -48,8 +48,12 @@ step "tokenise" "$WORK/tok" for_all_texts tokenise "$WORK/raw" {}
 step "learn BPE, $MERGES merges" "$WORK/bpe.codes" learn_bpe "$MERGES" {} "$WORK/tok/train.$SRC" "$WORK/tok/train.$TGT"
 step "apply BPE" "$WORK/bpe" for_all_texts encode "$WORK/tok" {}
 step "binarise" "$WORK/bin" binarise "$SRC" "$TGT" "$WORK/bpe" {} test
-"$ROOT/scripts/train.sh" demo/phrasebook "$WORK/bin" "$WORK/checkpoints" "$@"
+# The model is tiny: more threads than these only wait for each other.
+threads=$(nproc)
+OMP_NUM_THREADS="${OMP_NUM_THREADS:-$((threads < 4 ? threads : 4))}" \
+    "$ROOT/scripts/train.sh" demo/phrasebook "$WORK/bin" "$WORK/checkpoints" "$@"
 
+export OMP_NUM_THREADS="${OMP_NUM_THREADS:-1}"
 folders=()
 for system in $SYSTEMS; do
     folders+=("$(label "$system")")

@@ -21,6 +21,12 @@ def pools() -> List[TextPool]:
     return [TextPool.from_draws(texts, [-1.0, -1.0, -2.0], [-1.0, -1.0, -2.0]) for texts in draws]
 
 
+def test_sentences_are_spread_over_the_file(pools: List[TextPool]) -> None:
+    many = [pools[0]] * 50 + [pools[1]] * 50
+    assert neural.spread(many, 4) == [pools[0]] * 2 + [pools[1]] * 2
+    assert neural.spread(pools, 10) == pools
+
+
 def test_bleurt_report(pools: List[TextPool], monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("bleurt_pytorch", reason="needs the extra bleurt: pip install 'dcmbr_fairseq[bleurt]'")
     monkeypatch.setattr(neural, "SINGLE_PAIRS", 2)

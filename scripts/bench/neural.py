@@ -44,15 +44,20 @@ def main() -> None:
     parser.add_argument("pools", type=Path, help="records of --pools-out")
     parser.add_argument("--checkpoint", type=Path, help="folder of a BLEURT model (default: a random one)")
     parser.add_argument("--language", default="de", help="METEOR's language (default: de)")
-    parser.add_argument("--sentences", type=int, default=16)
+    parser.add_argument("--sentences", type=int, default=16, help="how many, at even distances (default: 16)")
     parser.add_argument("--runs", type=int, default=3)
     args = parser.parse_args()
-    pools = [row.hypotheses for _, row in zip(range(args.sentences), read_pools(args.pools), strict=False)]
+    pools = spread([row.hypotheses for row in read_pools(args.pools)], args.sentences)
     report = {
         "bleurt": bleurt_benchmark(pools, args.checkpoint, args.runs),
         "meteor": meteor_benchmark(pools, args.language, args.runs),
     }
     print(json.dumps(report, indent=2))
+
+
+def spread(pools: Sequence[TextPool], count: int) -> List[TextPool]:
+    """``count`` of the pools at even distances: the first of a test set need not be typical."""
+    return [pools[i] for i in np.unique(np.linspace(0, len(pools) - 1, count).round().astype(int))]
 
 
 # --- measuring -----------------------------------------------------------------------------------------------------
