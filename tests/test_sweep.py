@@ -1,5 +1,6 @@
 """``dcmbr sweep`` and ``diversity``: cells against fairseq-generate, pools against the plain formulas, resuming."""
 
+import contextlib
 import csv
 import json
 from argparse import Namespace
@@ -14,10 +15,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sacrebleu.metrics import CHRF
 
+from dcmbr_fairseq.analysis import sampling as sampling_module
 from dcmbr_fairseq.analysis import sweep as sweep_module
 from dcmbr_fairseq.analysis.diversity import measure_pools
 from dcmbr_fairseq.analysis.entropy import mean_token_entropies
 from dcmbr_fairseq.analysis.models import Corpus, Workspace
+from dcmbr_fairseq.analysis.partial_records import PartialRecords
 from dcmbr_fairseq.analysis.quality import Quality
 from dcmbr_fairseq.analysis.sampling import PoolKey, PoolStore
 from dcmbr_fairseq.analysis.sweep import Group, Plan, Sizes, choose
@@ -157,6 +160,45 @@ def test_pools_of_something_else_are_refused(toy: Any, tmp_path: Path) -> None:
     other = workspace.load(str(toy.other), "name")
     with pytest.raises(UserError, match="was sampled with another path .*: delete it, or give another --pools"):
         PoolStore(tmp_path, workspace, other, 3).sample([key])
+
+
+def test_sampling_goes_on_with_the_next_batch(toy: Any, tmp_path: Path, monkeypatch: Any) -> None:
+    keys = [PoolKey(1, 0, 0.5), PoolKey(1, 1, 1.0)]
+    workspace = Workspace([*flags(toy), "--batch-size", "4"], first=12)
+    system = workspace.load(str(toy.checkpoint))
+    whole = PoolStore(tmp_path / "whole", workspace, system, 5)
+    whole.sample(keys)
+    cut = PoolStore(tmp_path / "cut", workspace, system, 5)
+    original, batches = sampling_module.sampled, []
+
+    def interrupted(prepared: Any, *others: Any) -> Any:
+        if len(batches) == 2:
+            raise KeyboardInterrupt
+        batches.append(prepared.ids)
+        return original(prepared, *others)
+
+    monkeypatch.setattr(sampling_module, "sampled", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        cut.sample(keys)
+    partial = [Path(f"{cut.path(key)}.partial") for key in keys]
+    assert sorted(cut.folder.iterdir()) == sorted(partial)
+    partial[0].write_bytes(partial[0].read_bytes()[:-9])  # the machine went down while it was written
+    with pytest.raises(UserError, match="partial was sampled with another num_hyp .5, now 6.: delete it"):
+        PoolStore(cut.folder, workspace, system, 6).sample(keys)
+    batches.clear()
+    monkeypatch.setattr(sampling_module, "sampled", lambda p, *o: batches.append(p.ids) or original(p, *o))
+    cut.sample(keys)
+    assert len(batches) == 2  # the last, and the one whose row was cut off
+    for key in keys:
+        assert cut.path(key).read_bytes() == whole.path(key).read_bytes()
+    assert sorted(cut.folder.iterdir()) == sorted(cut.path(key) for key in keys)
+
+
+def test_two_runs_do_not_write_the_same_pool(tmp_path: Path) -> None:
+    with contextlib.closing(PartialRecords(tmp_path / "pool.jsonl", lambda row: None)):
+        with pytest.raises(UserError, match="is being written by another program"):
+            PartialRecords(tmp_path / "pool.jsonl", lambda row: None)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_failing_run_leaves_no_pools(toy: Any, tmp_path: Path) -> None:

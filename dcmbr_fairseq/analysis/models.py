@@ -11,7 +11,7 @@ import os
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Collection, Dict, Iterator, List, NamedTuple, Optional, Sequence
+from typing import AbstractSet, Any, Collection, Dict, Iterator, List, NamedTuple, Optional, Sequence
 
 import numpy as np
 import torch
@@ -172,11 +172,20 @@ class Workspace:
         for sample in batches:
             yield utils.move_to_cuda(sample) if self.device.type == "cuda" else sample
 
-    def prepared(self, system: System, only: Optional[Collection[int]] = None) -> Iterator[Prepared]:
-        """Yield batches encoded for sampling and search, as the task would hand them to its generator."""
+    def prepared(
+        self, system: System, only: Optional[Collection[int]] = None, done: AbstractSet[int] = frozenset()
+    ) -> Iterator[Prepared]:
+        """Yield batches encoded for sampling and search, as the task would hand them to its generator.
+
+        Args:
+            system: the models.
+            only: a part of the sentences.
+            done: batches of these sentences alone are left out; the others stay as they would be.
+        """
         preparation = Preparation.of(self, system)
         for sample in self.batches(system, only):
-            yield self.task.inference_step(preparation, system.models, sample)
+            if not done >= set(sample["id"].tolist()):
+                yield self.task.inference_step(preparation, system.models, sample)
 
     def support(self, system: System) -> Support:
         """Which tokens may follow a prefix, by fairseq's ``--min-len`` and ``--unkpen``."""

@@ -2,8 +2,8 @@
 
 Each batch is encoded once; each seed then samples its pools at all temperatures together, sharing decoder rows. Pools
 at different temperatures use the same uniform numbers, so that a grid compares like with like, and the first k draws
-of a pool are the pool of size k. The files are those of ``--decoding sample --pools-out``: `dcmbr select` and `dcmbr
-report` read them.
+of a pool are the pool of size k. A run that was cut off goes on with the next batch. The files are those of
+``--decoding sample --pools-out``: `dcmbr select` and `dcmbr report` read them.
 """
 
 import contextlib
@@ -12,15 +12,16 @@ import json
 import logging
 import re
 from pathlib import Path
-from typing import Any, Dict, List, NamedTuple, Sequence
+from typing import Any, Dict, List, Mapping, NamedTuple, Sequence
 
 from tqdm import tqdm
 
 from dcmbr_fairseq.analysis.models import System, Workspace
+from dcmbr_fairseq.analysis.partial_records import PartialRecords
 from dcmbr_fairseq.analysis.preparation import Prepared, sampling_options
 from dcmbr_fairseq.decoding.options import HYPOTHESES
 from dcmbr_fairseq.decoding.pools import PoolSpec, TextPool
-from dcmbr_fairseq.decoding.records import RecordWriter, make_row, read_pools
+from dcmbr_fairseq.decoding.records import make_row, read_pools
 from dcmbr_fairseq.decoding.texts import text_pool
 from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.files import iter_lines
@@ -87,18 +88,22 @@ class PoolStore:
         path = self.path(key)
         if not path.exists():
             return False
-        wanted, first = self.settings(key), next(iter_lines(path), "{}")
-        found = json.loads(first).get("settings", {})
+        found = json.loads(next(iter_lines(path), "{}"))
+        self._refuse_other(path, found, {**self.settings(key), "num_hyp": found.get("settings", {}).get("num_hyp")})
+        return found["settings"]["num_hyp"] >= self.size
+
+    @staticmethod
+    def _refuse_other(path: Path, row: Mapping[str, Any], wanted: Mapping[str, Any]) -> None:
+        found = row.get("settings", {})
         for name, value in wanted.items():
-            if name != "num_hyp" and found.get(name) != value:
+            if found.get(name) != value:
                 raise UserError(
                     f"{path} was sampled with another {name} ({found.get(name)}, now {value}): "
                     "delete it, or give another --pools"
                 )
-        return found["num_hyp"] >= self.size
 
     def sample(self, keys: Sequence[PoolKey]) -> None:
-        """Make the pools that are not there yet.
+        """Make the pools that are not there yet; a run that was cut off goes on with the next batch.
 
         Raises:
             UserError: see :meth:`has`; or the model gives no distribution.
@@ -106,26 +111,33 @@ class PoolStore:
         todo = [key for key in dict.fromkeys(keys) if not self.has(key)]
         if not todo:
             return
-        for key in todo:
-            self.path(key).unlink(missing_ok=True)  # too small
         with contextlib.ExitStack() as undo:
-            writers = {key: RecordWriter(self.path(key)) for key in todo}
-            for writer in writers.values():
-                undo.callback(writer.discard)
-                writer.expect(self.workspace.ids)
-            self._run(writers)
+            files = {key: self._begin(key) for key in todo}
+            for file in files.values():
+                undo.callback(file.close)
+            self._run(files)
+            for file in files.values():
+                file.finish()
 
-    def _run(self, writers: Dict[PoolKey, RecordWriter]) -> None:
-        bar = tqdm(total=len(self.workspace.ids), desc=f"{len(writers)} pools of {self.system.name}", unit=" sentences")
-        settings = {key: self.settings(key) for key in writers}
+    def _begin(self, key: PoolKey) -> PartialRecords:
+        partial, wanted = Path(f"{self.path(key)}.partial"), self.settings(key)
+        return PartialRecords(self.path(key), lambda row: self._refuse_other(partial, row, wanted))
+
+    def _run(self, files: Dict[PoolKey, PartialRecords]) -> None:
+        bar = tqdm(total=len(self.workspace.ids), desc=f"{len(files)} pools of {self.system.name}", unit=" sentences")
+        settings = {key: self.settings(key) for key in files}
+        done = set.intersection(*(file.ids for file in files.values()))
+        bar.update(len(done))
         with bar:
-            for prepared in self.workspace.prepared(self.system):
-                for key, pools in sampled(prepared, list(writers), self.size).items():
-                    for sentence, source, pool in zip(prepared.ids, prepared.batch.sources, pools, strict=True):
-                        text = prepared.texts.source(source)
-                        row = make_row(sentence, text, pool, None, 0, seed=key.seed, settings=settings[key])
-                        writers[key].write(row)
-                bar.update(len(prepared.ids))
+            for prepared in self.workspace.prepared(self.system, done=done):
+                for key, pools in sampled(prepared, list(files), self.size).items():
+                    rows = (
+                        make_row(sentence, prepared.texts.source(source), pool, None, 0, seed=key.seed,
+                                 settings=settings[key])
+                        for sentence, source, pool in zip(prepared.ids, prepared.batch.sources, pools, strict=True)
+                    )  # fmt: skip
+                    files[key].write(rows)
+                bar.update(len(set(prepared.ids) - done))
 
     def read(self, key: PoolKey) -> List[TextPool]:
         """The pools of all sentences, in order, of the first ``size`` draws."""
