@@ -64,3 +64,17 @@ def test_command(tmp_path, capsys):
     assert "score against entropy, 7 models" in capsys.readouterr().out
     assert main(["correlation", str(path), "--x", "loss"]) == 1
     assert "needs the columns loss" in capsys.readouterr().err
+
+
+def test_seeds_are_averaged_and_settings_not_mixed(tmp_path, capsys):
+    path = tmp_path / "models.tsv"
+    rows = [(f"m{i}", seed, 10, i, i * i + seed) for i in range(4) for seed in (1, 2)]
+    path.write_text("\n".join(["model\tseed\tnum_hyp\tentropy\tscore", *("\t".join(map(str, r)) for r in rows)]) + "\n")
+    assert main(["correlation", str(path), "--format", "json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["count"] == 4
+    assert found["pearson"]["value"] == pytest.approx(np.corrcoef(range(4), [0, 1, 4, 9])[0, 1])
+    with path.open("a") as out:
+        out.write("m9\t1\t50\t9\t9\n")
+    assert main(["correlation", str(path)]) == 1
+    assert "several values of num_hyp (10, 50): choose with --where" in capsys.readouterr().err

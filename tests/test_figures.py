@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import struct
 
 import numpy as np
 import pytest
@@ -85,6 +86,35 @@ def test_figure_4_draws_each_model_and_the_coefficients():
     assert [text.get_text() for text in axes.get_legend().get_texts()] == ["β = 3", "β = 5"]
 
 
+def test_figure_4_averages_seeds_and_counts_models():
+    table = rows(
+        "model beta seed entropy metric score",
+        *((f"m{e}", "-" if e == 1 else 0.5, seed, e, "chrF", 10 - e * e + seed) for e in (1, 2, 3) for seed in (1, 3)),
+    )
+    (axes,) = draw("4", table).axes
+    points = np.concatenate([collection.get_offsets() for collection in axes.collections])
+    assert sorted(map(tuple, points.tolist())) == [(1, 11), (2, 8), (3, 3)]
+    assert "3 models" in axes.texts[0].get_text()
+    assert [text.get_text() for text in axes.get_legend().get_texts()] == ["β = 0.5", "no GER"]
+
+
+RANKS = "label_smoothing model bucket count"
+
+
+def test_models_with_the_same_smoothing_are_told_apart_by_name():
+    table = rows(RANKS, *((0.1, m, b, c) for m, b, c in (("a", "0-5", 3), ("a", "5-|V|", 1), ("b", "0-5", 1))))
+    (axes,) = draw("2", table).axes
+    assert [text.get_text() for text in axes.get_legend().get_texts()] == ["a", "b"]
+    assert [[bar.get_height() for bar in container] for container in axes.containers] == [[75, 25], [100, 0]]
+    table = rows(RANKS, ("-", "ger", "0-5", 3), (0.1, "ls", "0-5", 1))  # GER has no label smoothing
+    assert [text.get_text() for text in draw("2", table).axes[0].get_legend().get_texts()] == ["ger", "ls"]
+
+
+def test_figure_1_leaves_out_models_without_label_smoothing():
+    ger = rows("label_smoothing decoding metric score", ("-", "beam", "BLEURT", 1))
+    assert lines_of(draw("1", DECODINGS + ger).axes[0]) == lines_of(draw("1", DECODINGS).axes[0])
+
+
 SWEEP = rows(
     "label_smoothing decoding num_hyp temp_hyp temp_ref metric score",
     *((ls, "mbr", n, th, tr, "chrF", n + 10 * th + 100 * tr + 1000 * ls)
@@ -126,6 +156,15 @@ def test_figure_7_separates_the_sweeps():
         ("7", SWEEP, "Figure 7, right, needs the columns temperature"),
         ("6", rows("task temp_hyp temp_ref score", ("a", 1, 1, "x")), "column score must hold finite numbers, got 'x'"),
         ("4", rows("entropy score", (1, 2)), "at least 3 pairs"),
+        ("4", rows("entropy score num_hyp", (1, 2, 10), (2, 1, 50)), "several values of num_hyp .10, 50."),
+        (
+            "1",
+            [*DECODINGS, {**DECODINGS[2], "ref_pool": "shared"}, {**DECODINGS[2], "ref_pool": "separate"}],
+            "several values of ref_pool .shared, separate.",
+        ),
+        ("1", rows("label_smoothing decoding score", ("-", "beam", 1)), "Figure 1 needs rows of beam search, MBR"),
+        ("5", [{**row, "task": task} for row in SWEEP for task in "ab"], "several values of task .a, b."),
+        ("6", [{**row, "task": "a"} for row in SWEEP if row["num_hyp"] == "5"], "values of label_smoothing .0, 0.1."),
     ],
 )
 def test_what_cannot_be_drawn_is_refused_with_one_sentence(figure, table, message):
@@ -164,6 +203,18 @@ def test_command_writes_png_and_pdf_again_the_same(tmp_path, caplog):
         one, two = (tmp_path / "figures" / f"{name}.{form}" for name in ("one", "two"))
         assert one.read_bytes().startswith(magic) and one.read_bytes() == two.read_bytes()
     assert {path.name for path in (tmp_path / "figures").iterdir()} == {"one.png", "one.pdf", "two.png", "two.pdf"}
+
+
+def test_resolution(tmp_path):
+    table = tmp_path / "t.tsv"
+    table.write_text("label_smoothing\tbucket\tcount\n0\t0-5\t3\n")
+    sizes = []
+    for dpi in ("50", "100"):
+        arguments = ["--output", str(tmp_path / dpi), "--formats", "png", "--dpi", dpi]
+        assert main(["plot", "2", str(table), *arguments]) == 0
+        sizes.append(struct.unpack(">II", (tmp_path / f"{dpi}.png").read_bytes()[16:24]))  # width, height
+    assert sizes == [(300, 150), (600, 300)]
+    assert main(["plot", "2", str(table), "--output", str(tmp_path / "none"), "--dpi", "0"]) == 1
 
 
 def test_unknown_form_is_refused(tmp_path, capsys):

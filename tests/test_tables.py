@@ -150,7 +150,7 @@ def test_mixtures_and_missing_columns_are_refused(tmp_path):
 
 def test_where_compares_numbers_and_says_what_is_wrong(tmp_path):
     path = results(tmp_path, BILINGUAL)
-    assert len(read_results([path], ["temp_hyp=0.5"])) == 2
+    assert len(read_results([path], ["decoding=dcmbr", "temp_hyp=0.5"])) == 2
     for condition, message in (("size=1", "one of the columns label_smoothing"), ("score", "COLUMN=VALUE")):
         with pytest.raises(UserError, match=message):
             read_results([path], [condition])
@@ -158,8 +158,27 @@ def test_where_compares_numbers_and_says_what_is_wrong(tmp_path):
         read_results([path], ["decoding=greedy"])
 
 
+def test_conditions_on_pools_do_not_concern_beam_search(tmp_path):
+    rows = read_results([results(tmp_path, BILINGUAL)], ["num_hyp=50"])
+    assert [row["decoding"] for row in rows] == ["beam", "beam", "mbr"]
+    assert [row["decoding"] for row in read_results([results(tmp_path, BILINGUAL)], ["label_smoothing=0"])] == ["beam"]
+
+
+@pytest.mark.parametrize("column", ["task", "num_ref", "ref_pool"])
+def test_settings_are_not_averaged(tmp_path, column):
+    lines = [(*BILINGUAL[0], column), *((*BILINGUAL[3], value) for value in (10, 50))]
+    with pytest.raises(UserError, match=f"several values of {column} .10, 50."):
+        LAYOUTS["1"].build(read_results([results(tmp_path, lines)]), None, 0.5)
+
+
+def test_table_2_does_not_average_models(tmp_path):
+    lines = [("task", "model", "decoding", "score"), ("en-de", "a", "beam", 1), ("en-de", "b", "beam", 2)]
+    with pytest.raises(UserError, match="several values of model .a, b."):
+        LAYOUTS["2"].build(read_results([results(tmp_path, lines)]), None, 0.5)
+
+
 def test_means_over_seeds(tmp_path):
-    rows = read_results([results(tmp_path, BILINGUAL)], ["temp_hyp=0.5"])
+    rows = read_results([results(tmp_path, BILINGUAL)], ["decoding=dcmbr", "temp_hyp=0.5"])
     (mean,) = means(rows, ("temp_hyp",)).values()
     assert (mean.mean, mean.low, mean.high, mean.count) == (65.5, 65.0, 66.0, 2)
 

@@ -15,8 +15,10 @@ import numpy as np
 
 from dcmbr_fairseq.analysis.correlation import correlate
 from dcmbr_fairseq.analysis.results import (
+    SETTINGS,
     Row,
     as_value,
+    averaged_over_seeds,
     decoding_of,
     distinct,
     label,
@@ -47,9 +49,10 @@ _COLORS = ("#004488", "#BB5566", "#DDAA33", "#000000")
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "*")
 _DASHES: Tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (1, 1.2)), (0, (5, 1.5, 1, 1.5)), (0, (3, 1, 1, 1, 1, 1)))
 
+#: Dots an inch of a PNG.
+DPI = 300
+
 DECODING_NAMES = {"beam": "beam search", "mbr": "MBR", "dcmbr": "DC-MBR"}
-#: A mean over any of these would say nothing.
-_MIXTURES = ("metric", "utility")
 
 _RC = {
     "font.family": "DejaVu Sans", "font.size": 9, "axes.labelsize": 9, "legend.fontsize": 8, "axes.titlesize": 9,
@@ -90,8 +93,12 @@ def new_figure(width: float, height: float, panels: int = 1) -> "Tuple[Figure, L
 
 
 def draw_series(axes: "Axes", rows: Sequence[Row], x: str, style: Style, name: str, y: str = "score") -> None:
-    """A line through the means of ``y`` at each ``x``; bars from the least to the greatest where there are several."""
-    found = sorted((number({x: label(key)}, x), mean) for (key,), mean in means(rows, (x,), y).items())
+    """A line through the means of ``y`` at each ``x``; bars from the least to the greatest where there are several.
+
+    Raises:
+        UserError: a mean would mix settings.
+    """
+    found = sorted((number({x: label(key)}, x), mean) for (key,), mean in means(rows, (x,), y, SETTINGS).items())
     xs, ys = [key for key, _ in found], [mean.mean for _, mean in found]
     bars = np.array([[mean.mean - mean.low, mean.high - mean.mean] for _, mean in found]).T
     several = any(mean.count > 1 for _, mean in found)
@@ -107,27 +114,50 @@ def score_label(rows: Sequence[Row]) -> str:
     return names.pop() if len(names) == 1 else "quality"
 
 
-def cooled_together(rows: Sequence[Row], figure: str) -> List[Row]:
-    """The rows of MBR with T_h = T_r.
+def by_model(rows: Sequence[Row], figure: str) -> List[Tuple[str, List[Row]]]:
+    """What each model is called, and its rows: by label smoothing where each model has its own, else by its name.
 
     Raises:
-        UserError: there is none, or a mean would mix metrics or utilities.
+        UserError: neither column tells models apart.
+    """
+    column = "label_smoothing" if rows and all("label_smoothing" in row for row in rows) else "model"
+    require(rows, (column,), figure)
+    models = {(as_value(row[column]), row.get("model", "")) for row in rows}
+    if column == "label_smoothing" and (len({v for v, _ in models}) < len(models) or any(v == "-" for v, _ in models)):
+        column = "model"
+        require(rows, (column,), f"{figure}, of several models with the same label smoothing,")
+    sign = "λ = " if column == "label_smoothing" else ""
+    return [
+        (f"{sign}{label(value)}", [row for row in rows if as_value(row[column]) == value])
+        for value in distinct(rows, column)
+    ]
+
+
+def cooled_together(rows: Sequence[Row], figure: str) -> List[Row]:
+    """The rows of MBR with T_h = T_r, and pools of the same size.
+
+    Raises:
+        UserError: there is none, or they mix test sets, metrics or utilities.
     """
     require(rows, ("temp_hyp", "temp_ref", "score"), figure)
     chosen = [row for row in rows if row.get("decoding", "mbr") in ("mbr", "dcmbr")]
     chosen = [row for row in chosen if as_value(row["temp_hyp"]) == as_value(row["temp_ref"])]
+    chosen = [row for row in chosen if "num_ref" not in row or as_value(row["num_ref"]) == as_value(row["num_hyp"])]
     if not chosen:
         raise UserError(f"{figure} needs rows of MBR with equal temp_hyp and temp_ref: the table has none")
-    refuse_mixture(chosen, _MIXTURES)
+    refuse_mixture(chosen, ("metric", "utility"))
     return chosen
 
 
 def figure_1(rows: Sequence[Row], temperature: float) -> "Figure":
     """Quality against label smoothing for beam search, MBR and DC-MBR."""
     require(rows, ("label_smoothing", "decoding", "score"), "Figure 1")
-    refuse_mixture(rows, ("metric",))
+    rows = [row for row in rows if isinstance(as_value(row["label_smoothing"]), float)]
+    refuse_mixture(rows, ("metric", "task"))
     by_decoding = {name: [row for row in rows if decoding_of(row, temperature) == name] for name in DECODING_NAMES}
-    refuse_mixture(by_decoding["mbr"] + by_decoding["dcmbr"], (*_MIXTURES, "num_hyp"))
+    refuse_mixture(by_decoding["mbr"] + by_decoding["dcmbr"], ("utility", "num_hyp", "num_ref"))
+    if not any(by_decoding.values()):
+        raise UserError("Figure 1 needs rows of beam search, MBR, or DC-MBR at --temperature, with a label smoothing")
     figure, (axes,) = new_figure(4.2, 3.0)
     for (name, chosen), style in zip(by_decoding.items(), styles(3), strict=True):
         if chosen:
@@ -141,16 +171,15 @@ def figure_1(rows: Sequence[Row], temperature: float) -> "Figure":
 
 def figure_2(rows: Sequence[Row], temperature: float) -> "Figure":
     """Ranks of reference tokens within the token-level distribution, in buckets, for each label smoothing."""
-    require(rows, ("label_smoothing", "bucket", "count"), "Figure 2")
-    series, buckets = distinct(rows, "label_smoothing"), list(dict.fromkeys(row["bucket"] for row in rows))
+    require(rows, ("bucket", "count"), "Figure 2")
+    series, buckets = by_model(rows, "Figure 2"), list(dict.fromkeys(row["bucket"] for row in rows))
     figure, (axes,) = new_figure(6.0, 3.0)
     width, hatches = 0.8 / len(series), itertools.cycle(("", "////", "....", "xxxx", "\\\\\\\\"))
-    for i, (value, style, hatch) in enumerate(zip(series, ordered_styles(len(series)), hatches, strict=False)):
-        chosen = [row for row in rows if as_value(row["label_smoothing"]) == value]
+    for i, ((name, chosen), style, hatch) in enumerate(zip(series, ordered_styles(len(series)), hatches, strict=False)):
         counts = {row["bucket"]: number(row, "count") for row in chosen}
         shares = [100 * counts.get(bucket, 0.0) / sum(counts.values()) for bucket in buckets]
         x = np.arange(len(buckets)) + (i - (len(series) - 1) / 2) * width
-        axes.bar(x, shares, width, color=style.color, hatch=hatch, edgecolor="white", label=f"λ = {label(value)}")
+        axes.bar(x, shares, width, color=style.color, hatch=hatch, edgecolor="white", label=name)
     axes.set_yscale("log")
     axes.yaxis.set_major_formatter(lambda share, _: f"{share:g}")
     axes.set_xticks(range(len(buckets)), buckets, rotation=30 if len(buckets) > 8 else 0)
@@ -164,21 +193,20 @@ def figure_3(rows: Sequence[Row], temperature: float) -> "Figure":
     """Quality of the most probable sequences: how it is distributed, and its mean at each rank."""
     from matplotlib.ticker import MaxNLocator
 
-    require(rows, ("label_smoothing", "rank", "score"), "Figure 3")
-    refuse_mixture(rows, ("metric",))
-    series = distinct(rows, "label_smoothing")
+    require(rows, ("rank", "score"), "Figure 3")
+    refuse_mixture(rows, ("metric", "task"))
+    series = by_model(rows, "Figure 3")
     figure, (left, right) = new_figure(7.2, 2.9, panels=2)
     scores = np.array([number(row, "score") for row in rows])
     edges = np.linspace(scores.min(), scores.max() or 1.0, 11)
     width = (edges[1] - edges[0]) * 0.86 / len(series)
     hatches = itertools.cycle(("", "////", "....", "xxxx"))
-    for i, (value, style, hatch) in enumerate(zip(series, ordered_styles(len(series)), hatches, strict=False)):
-        chosen = [row for row in rows if as_value(row["label_smoothing"]) == value]
+    for i, ((name, chosen), style, hatch) in enumerate(zip(series, ordered_styles(len(series)), hatches, strict=False)):
         counts, _ = np.histogram([number(row, "score") for row in chosen], edges)
         middle = (edges[:-1] + edges[1:]) / 2 + (i - (len(series) - 1) / 2) * width
-        left.bar(middle, 100 * counts / len(chosen), width, color=style.color, hatch=hatch, edgecolor="white",
-                 label=f"λ = {label(value)}")  # fmt: skip
-        draw_series(right, summed_up(chosen), "rank", style, f"λ = {label(value)}")
+        shares = 100 * counts / len(chosen)
+        left.bar(middle, shares, width, color=style.color, hatch=hatch, edgecolor="white", label=name)
+        draw_series(right, summed_up(chosen), "rank", style, name)
     left.set(xlabel=f"{score_label(rows)} of a sequence", ylabel="sequences (%)")
     left.grid(False, axis="x")
     right.set(xlabel="rank by model probability", ylabel=f"mean {score_label(rows)}")
@@ -195,7 +223,8 @@ def summed_up(rows: Sequence[Row]) -> List[Row]:
 def figure_4(rows: Sequence[Row], temperature: float) -> "Figure":
     """Quality of MBR against token entropy, a point for each model; the colour shows GER's beta where it is given."""
     require(rows, ("entropy", "score"), "Figure 4")
-    refuse_mixture(rows, (*_MIXTURES, "decoding", "num_hyp"))
+    refuse_mixture(rows, ("decoding", *SETTINGS))
+    rows = averaged_over_seeds(rows, ("entropy", "score"))
     figure, (axes,) = new_figure(4.4, 3.2)
     betas = distinct(rows, "beta") if all("beta" in row for row in rows) else [""]
     for beta, style in zip(betas, ordered_styles(len(betas)), strict=True):
@@ -203,7 +232,7 @@ def figure_4(rows: Sequence[Row], temperature: float) -> "Figure":
         axes.scatter(
             [number(row, "entropy") for row in chosen], [number(row, "score") for row in chosen], s=26,
             color=style.color, marker=style.marker, edgecolors="white", linewidths=0.4,
-            label=f"β = {label(beta)}" if beta != "" else None,
+            label="no GER" if beta == "-" else f"β = {label(beta)}" if beta != "" else None,
         )  # fmt: skip
     found = correlate([number(row, "entropy") for row in rows], [number(row, "score") for row in rows])
     text = "\n".join(
@@ -225,20 +254,18 @@ def figure_5(rows: Sequence[Row], temperature: float) -> "Figure":
     """Quality against the number of candidates N, a line for each temperature and a panel for each model."""
     require(rows, ("num_hyp",), "Figure 5")
     rows = cooled_together(rows, "Figure 5")
-    key = "label_smoothing" if all("label_smoothing" in row for row in rows) else "model"
-    require(rows, (key,), "Figure 5")
-    panels, temperatures = distinct(rows, key), distinct(rows, "temp_hyp")
+    panels, temperatures = by_model(rows, "Figure 5"), distinct(rows, "temp_hyp")
     figure, all_axes = new_figure(0.9 + 3.1 * len(panels), 3.0, len(panels))
     sizes = [value for value in distinct(rows, "num_hyp") if isinstance(value, float)]
-    for axes, panel in zip(all_axes, panels, strict=True):
+    for axes, (name, mine) in zip(all_axes, panels, strict=True):
         for value, style in zip(temperatures, ordered_styles(len(temperatures)), strict=True):
-            chosen = [r for r in rows if as_value(r[key]) == panel and as_value(r["temp_hyp"]) == value]
+            chosen = [row for row in mine if as_value(row["temp_hyp"]) == value]
             if chosen:
                 draw_series(axes, chosen, "num_hyp", style, f"T = {label(value)}")
         axes.set_xscale("log")
         axes.set_xticks(sizes, [label(size) for size in sizes], minor=False)
         axes.set_xticks([], minor=True)
-        axes.set(xlabel="candidates N", title=f"λ = {label(panel)}" if key == "label_smoothing" else label(panel))
+        axes.set(xlabel="candidates N", title=name)
     all_axes[0].set_ylabel(score_label(rows))
     all_axes[-1].legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
     return figure
@@ -252,7 +279,9 @@ def figure_6(rows: Sequence[Row], temperature: float) -> "Figure":
     figure, (axes,) = new_figure(5.4, 3.4)
     tasks = list(dict.fromkeys(row["task"] for row in rows))
     for task, style in zip(tasks, direction_styles(tasks), strict=True):
-        draw_series(axes, [row for row in rows if row["task"] == task], "temp_hyp", style, task)
+        chosen = [row for row in rows if row["task"] == task]
+        refuse_mixture(chosen, ("model", "label_smoothing"))
+        draw_series(axes, chosen, "temp_hyp", style, task)
     axes.set(xlabel="temperature $T = T_h = T_r$", ylabel=score_label(rows))
     axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
     return figure
@@ -286,10 +315,10 @@ class _Sweep:
 def figure_7(rows: Sequence[Row], temperature: float) -> "Figure":
     """T_h swept at T_r = 1, T_r swept at T_h = ``temperature``, and quality and diversity of pools against T."""
     pools = [row for row in rows if row.get("diversity")]
-    sweeps = [row for row in rows if row.get("score") and row.get("temp_ref")]
+    sweeps = [row for row in rows if row.get("score") and row.get("temp_ref") and row.get("decoding") != "beam"]
     require(sweeps, ("temp_hyp", "temp_ref", "score"), "Figure 7, left and middle,")
     require(pools, ("temperature", "quality", "diversity"), "Figure 7, right,")
-    refuse_mixture(sweeps, (*_MIXTURES, "num_hyp", "label_smoothing"))
+    refuse_mixture(sweeps, ("metric", "utility", "num_hyp", "model", "label_smoothing"))
     figure, axes = new_figure(9.6, 2.9, panels=3)
     panels = (
         _Sweep("temp_hyp", "temp_ref", "T_h", "T_r", 1.0),
@@ -309,7 +338,7 @@ def figure_7(rows: Sequence[Row], temperature: float) -> "Figure":
 def quality_and_diversity(axes: "Axes", rows: Sequence[Row]) -> None:
     """Quality on the left axis (red in the paper), diversity on the right (blue)."""
     blue, red = styles(2)
-    refuse_mixture(rows, ("metric", "num_hyp", "label_smoothing"))
+    refuse_mixture(rows, ("metric", "num_hyp", "model", "label_smoothing"))
     draw_series(axes, rows, "temperature", red._replace(dashes="-"), "quality", "quality")
     other = axes.twinx()
     draw_series(other, rows, "temperature", Style(blue.color, blue.marker, _DASHES[1], False), "diversity", "diversity")
@@ -363,8 +392,8 @@ def draw(name: str, rows: Sequence[Row], temperature: float = 0.5, title: Option
     return figure
 
 
-def save(figure: "Figure", prefix: PathLike, forms: Sequence[str] = ("png", "pdf")) -> List[Path]:
-    """Write ``prefix.png`` and ``prefix.pdf`` (300 dots an inch), each whole or not at all; without dates."""
+def save(figure: "Figure", prefix: PathLike, forms: Sequence[str] = ("png", "pdf"), dpi: int = DPI) -> List[Path]:
+    """Write ``prefix.png`` (``dpi`` dots an inch) and ``prefix.pdf``, each whole or not at all; without dates."""
     from matplotlib import rc_context
 
     logging.getLogger("fontTools").setLevel(logging.WARNING)  # it reports every glyph
@@ -372,7 +401,7 @@ def save(figure: "Figure", prefix: PathLike, forms: Sequence[str] = ("png", "pdf
     for form in forms:
         data = io.BytesIO()
         with rc_context(_RC):
-            figure.savefig(data, format=form, dpi=300, metadata={"CreationDate": None} if form == "pdf" else None)
+            figure.savefig(data, format=form, dpi=dpi, metadata={"CreationDate": None} if form == "pdf" else None)
         paths.append(Path(f"{prefix}.{form}"))
         with atomic_writer(paths[-1]) as out:
             cast(TextIO, out).buffer.write(data.getvalue())

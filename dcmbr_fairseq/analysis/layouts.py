@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple, Union
 
 from dcmbr_fairseq.analysis import paper
-from dcmbr_fairseq.analysis.results import Row, Value, decoding_of, means, number, refuse_mixture, require
+from dcmbr_fairseq.analysis.results import SETTINGS, Row, Value, decoding_of, means, number, refuse_mixture, require
 from dcmbr_fairseq.analysis.tables import Cell, Grid
 from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.evaluation.metrics import ERROR_RATES
@@ -82,7 +82,7 @@ def scores_by_decoding(rows: Sequence[Row], key: str, temperature: float) -> Sco
     """Mean scores of beam search, naive MBR, and DC-MBR at T_h = T_r = ``temperature``.
 
     Raises:
-        UserError: columns are missing, or a mean would mix metrics or utilities.
+        UserError: columns are missing, or a mean would mix settings, or models where the key is no model's.
     """
     if not rows:
         return {}
@@ -93,7 +93,9 @@ def scores_by_decoding(rows: Sequence[Row], key: str, temperature: float) -> Sco
     require(sampled or [{"num_hyp": ""}], ("num_hyp",), "a row of MBR")
     refuse_mixture(sampled, ("utility",))
     beam = [{**row, "num_hyp": "0"} for row in chosen if row["decoding"] == "beam"]
-    found = means([*beam, *sampled], ("decoding", "num_hyp", key))
+    one_model = ("model", "label_smoothing") if key == "task" else ()
+    same = [column for column in (*SETTINGS, *one_model) if column not in ("num_hyp", key)]
+    found = means([*beam, *sampled], ("decoding", "num_hyp", key), same=same)
     return {(str(d), pool_size(size), name): mean.mean for (d, size, name), mean in found.items()}
 
 
@@ -211,7 +213,9 @@ def utilities(rows: Sequence[Row], task: Optional[str], temperature: float) -> G
         require(rows, ("utility", "metric", "decoding", "score"), "this table")
         refuse_mixture(rows, ("num_hyp",))
         chosen = [{**row, "decoding": decoding_of(row, temperature)} for row in rows]
-        scores = {key: mean.mean for key, mean in means(chosen, ("utility", "metric", "decoding")).items()}
+        chosen = [row for row in chosen if row["decoding"]]
+        found = means(chosen, ("utility", "metric", "decoding"), same=("label_smoothing", "ref_pool", "num_ref"))
+        scores = {key: mean.mean for key, mean in found.items()}
     printed = paper.UTILITIES if task else {}
     names = list(dict.fromkeys([*printed, *(str(key[0]) for key in scores)]))
     metrics = list(dict.fromkeys([*(m for row in printed.values() for m in row), *(str(key[1]) for key in scores)]))

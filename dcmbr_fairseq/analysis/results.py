@@ -15,6 +15,13 @@ from dcmbr_fairseq.files import PathLike
 Row = Dict[str, str]
 Value = Union[float, str]
 
+#: What a measurement depends on beside the model and the seed: a mean over any of these would say nothing.
+SETTINGS = ("task", "metric", "utility", "ref_pool", "num_hyp", "num_ref", "temp_hyp", "temp_ref")
+#: Of these, what beam search has not: a condition on them does not concern its rows.
+POOLS = ("utility", "ref_pool", "num_hyp", "num_ref", "temp_hyp", "temp_ref", "seed")
+#: With these, what tells one measurement from another, but for the seed.
+IDENTITY = ("model", "label_smoothing", "alpha", "beta", "decoding", "temperature", *SETTINGS)
+
 
 @dataclass(frozen=True)
 class Mean:
@@ -36,6 +43,8 @@ class Mean:
 def read_results(paths: Sequence[PathLike], conditions: Sequence[str] = ()) -> List[Row]:
     """The rows of all tables that fulfil every condition ``column=value`` (``--where``).
 
+    Rows of beam search, which has no pools, stay whatever is said of pools.
+
     Raises:
         UserError: a table is missing or malformed, a condition is, or no row is left.
     """
@@ -45,10 +54,16 @@ def read_results(paths: Sequence[PathLike], conditions: Sequence[str] = ()) -> L
         if not equals or not any(column in row for row in rows):
             known = ", ".join(dict.fromkeys(name for row in rows for name in row))
             raise UserError(f"--where {condition} must be COLUMN=VALUE with one of the columns {known}")
-        rows = [row for row in rows if column in row and as_value(row[column]) == as_value(wanted)]
+        rows = [row for row in rows if column in row and fulfils(row, column, as_value(wanted))]
         if not rows:
             raise UserError(f"--where {condition} leaves no row: choose a value that the table has")
     return rows
+
+
+def fulfils(row: Row, column: str, wanted: Value) -> bool:
+    """Whether a cell has the value, or says that it means nothing to beam search."""
+    silent = row.get("decoding") == "beam" and column in POOLS and row[column] in ("", "-")
+    return silent or as_value(row[column]) == wanted
 
 
 def as_value(text: str) -> Value:
@@ -89,23 +104,58 @@ def refuse_mixture(rows: Sequence[Row], columns: Iterable[str]) -> None:
         UserError: names the column, its values and the option that chooses.
     """
     for column in columns:
-        values = sorted({row[column] for row in rows if row.get(column)})
+        values = distinct([row for row in rows if row.get(column)], column)
         if len(values) > 1:
-            raise UserError(f"the table has several values of {column} ({', '.join(values)}): choose with --where")
+            shown = ", ".join(map(label, values))
+            raise UserError(f"the table has several values of {column} ({shown}): choose with --where")
 
 
-def means(rows: Sequence[Row], keys: Sequence[str], column: str = "score") -> Dict[Tuple[Value, ...], Mean]:
-    """The mean of ``column`` over the rows (seeds, mostly) that agree in ``keys``, in the order of their first row."""
-    groups: Dict[Tuple[Value, ...], List[float]] = {}
+def means(
+    rows: Sequence[Row], keys: Sequence[str], column: str = "score", same: Sequence[str] = ()
+) -> Dict[Tuple[Value, ...], Mean]:
+    """The mean of ``column`` over the rows (seeds, mostly) that agree in ``keys``, in the order of their first row.
+
+    Raises:
+        UserError: a cell is no number, or rows that agree in ``keys`` differ in one of the columns ``same``.
+    """
+    groups: Dict[Tuple[Value, ...], List[Row]] = {}
     for row in rows:
-        groups.setdefault(tuple(as_value(row[key]) for key in keys), []).append(number(row, column))
-    return {key: Mean(float(np.mean(v)), min(v), max(v), len(v)) for key, v in groups.items()}
+        groups.setdefault(tuple(as_value(row[key]) for key in keys), []).append(row)
+    found = {}
+    for key, group in groups.items():
+        refuse_mixture(group, same)
+        numbers = [number(row, column) for row in group]
+        found[key] = Mean(float(np.mean(numbers)), min(numbers), max(numbers), len(numbers))
+    return found
+
+
+def averaged_over_seeds(rows: Sequence[Row], columns: Sequence[str]) -> List[Row]:
+    """One row for each measurement, the numbers in ``columns`` averaged over the values of the column ``seed``.
+
+    Rows that agree in all of :data:`IDENTITY` and in the seed are measurements of their own.
+
+    Raises:
+        UserError: a cell of ``columns`` is no number.
+    """
+    keys = [name for name in IDENTITY if name not in columns]
+    seen: Dict[Tuple[str, ...], int] = {}
+    groups: Dict[Tuple[str, ...], List[Row]] = {}
+    for row in rows:
+        identity = tuple(row.get(name, "") for name in keys)
+        with_seed = (*identity, row.get("seed", ""))
+        seen[with_seed] = seen.get(with_seed, 0) + 1
+        groups.setdefault((*identity, str(seen[with_seed])), []).append(row)
+    return [
+        {**group[0], **{name: repr(float(np.mean([number(row, name) for row in group]))) for name in columns}}
+        for group in groups.values()
+    ]
 
 
 def distinct(rows: Sequence[Row], column: str) -> List[Value]:
-    """The different values of a column: numbers in ascending order, texts in the order of their first row."""
+    """The different values of a column: numbers in ascending order, then texts in the order of their first row."""
     values = list(dict.fromkeys(as_value(row[column]) for row in rows))
-    return sorted(values) if all(isinstance(value, float) for value in values) else values
+    numbers, texts = [v for v in values if isinstance(v, float)], [v for v in values if isinstance(v, str)]
+    return [*sorted(numbers), *texts]
 
 
 def label(value: Value) -> str:

@@ -5,14 +5,23 @@ import json
 from dataclasses import asdict
 
 from dcmbr_fairseq.analysis.correlation import Correlation, correlate
-from dcmbr_fairseq.analysis.results import number, read_results, refuse_mixture, require
+from dcmbr_fairseq.analysis.results import (
+    SETTINGS,
+    averaged_over_seeds,
+    number,
+    read_results,
+    refuse_mixture,
+    require,
+)
 from dcmbr_fairseq.analysis.tables import Grid, render
 from dcmbr_fairseq.commands.evaluate import write_output
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
-    parser.add_argument("tables", nargs="+", metavar="TABLE", help="TSV or JSON lines, one row a model")
+    parser.add_argument(
+        "tables", nargs="+", metavar="TABLE", help="TSV or JSON lines, one row a model; seeds are averaged"
+    )
     parser.add_argument("--x", default="entropy", metavar="COLUMN", help="default: entropy, in nats a token")
     parser.add_argument("--y", default="score", metavar="COLUMN", help="default: score, the quality of MBR")
     parser.add_argument("--where", action="append", default=[], metavar="COLUMN=VALUE", help="keep these rows only")
@@ -24,7 +33,8 @@ def run(args: argparse.Namespace) -> None:
     """Compute the coefficients and print them."""
     rows = read_results(args.tables, args.where)
     require(rows, (args.x, args.y), "the correlation")
-    refuse_mixture(rows, ("metric", "utility", "decoding", "task"))
+    refuse_mixture(rows, [column for column in ("decoding", *SETTINGS) if column not in (args.x, args.y)])
+    rows = averaged_over_seeds(rows, (args.x, args.y))
     result = correlate([number(row, args.x) for row in rows], [number(row, args.y) for row in rows])
     write_output(show(result, args.x, args.y, args.format), args.output)
 

@@ -3,7 +3,7 @@
 import argparse
 import logging
 
-from dcmbr_fairseq.analysis.figures import FIGURES, draw, save
+from dcmbr_fairseq.analysis.figures import DPI, FIGURES, draw, save
 from dcmbr_fairseq.analysis.results import read_results
 from dcmbr_fairseq.errors import UserError
 
@@ -21,6 +21,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--output", required=True, metavar="PREFIX", help="writes PREFIX.png and PREFIX.pdf")
     parser.add_argument("--formats", default="png,pdf", metavar="F,F", help=f"of {', '.join(FORMS)} (default: png,pdf)")
     parser.add_argument("--where", action="append", default=[], metavar="COLUMN=VALUE", help="keep these rows only")
+    parser.add_argument("--dpi", type=int, default=DPI, metavar="N", help=f"dots an inch of a PNG (default: {DPI})")
     parser.add_argument("--title", help="stands above the figure (default: none)")
     parser.add_argument(
         "--temperature", type=float, default=0.5, metavar="T",
@@ -34,6 +35,8 @@ def run(args: argparse.Namespace) -> None:
     unknown = [form for form in forms if form not in FORMS]
     if unknown:
         raise UserError(f"--formats {args.formats}: {unknown[0]!r} is unknown, choose from {', '.join(FORMS)}")
+    if args.dpi < 1:
+        raise UserError(f"--dpi must be at least 1, got {args.dpi}")
     figure = draw(args.figure, read_results(args.tables, args.where), args.temperature, args.title)
-    for path in save(figure, args.output, forms):
+    for path in save(figure, args.output, forms, args.dpi):
         logger.info("wrote %s", path)
