@@ -1,4 +1,4 @@
-"""Translation edit rate (Snover et al., 2006) by sacrebleu's algorithm, each text tokenised once."""
+"""Translation edit rate (Snover et al., 2006), equal to sacrebleu's; all pairs of a sentence are compared at once."""
 
 from typing import Optional, Sequence
 
@@ -6,6 +6,7 @@ import numpy as np
 
 from dcmbr_fairseq.utilities.arguments import check_flag
 from dcmbr_fairseq.utilities.base import Utility
+from dcmbr_fairseq.utilities.tercom import edit_counts
 
 
 class TerUtility(Utility):
@@ -44,12 +45,10 @@ class TerUtility(Utility):
         self, hypotheses: Sequence[str], references: Sequence[str], source: Optional[str] = None
     ) -> np.ndarray:
         """See :meth:`~dcmbr_fairseq.utilities.base.Utility.pairwise`; from 0 (equal) down, -100: all words edited."""
-        from sacrebleu.metrics.lib_ter import translation_edit_rate
-
-        words = {text: self._metric.tokenizer(text.rstrip()).split() for text in (*hypotheses, *references)}
-        edits = [[translation_edit_rate(words[h], words[r])[0] for r in references] for h in hypotheses]
-        lengths = np.array([len(words[r]) for r in references])
-        return edit_utilities(np.array(edits, dtype=np.float64).reshape(len(hypotheses), len(references)), lengths)
+        texts = dict.fromkeys((*hypotheses, *references))
+        words = {text: self._metric.tokenizer(text.rstrip()).split() for text in texts}
+        edits = edit_counts([words[text] for text in hypotheses], [words[text] for text in references])
+        return edit_utilities(edits, np.array([len(words[text]) for text in references]))
 
     def signature(self) -> str:
         """Sacrebleu's signature, with its version."""
