@@ -31,11 +31,12 @@ from dcmbr_fairseq.decoding.records import RecordWriter
 from dcmbr_fairseq.decoding.texts import Detokenizer
 from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.rules import check_rule
+from dcmbr_fairseq.tasks._command import command_of
 from dcmbr_fairseq.utilities import build_utility, check_utility
 
 logger = logging.getLogger(__name__)
 
-_FIELDS = [field.name for field in dataclasses.fields(DecodingConfig) if field.name != "_name"]
+_DEFAULTS = {field.name: field.default for field in dataclasses.fields(DecodingConfig) if field.name != "_name"}
 _NOT_CAPTURED = object()
 
 
@@ -61,13 +62,13 @@ class DecodingMixin:
     def setup_task(cls, cfg: Any, **kwargs: Any) -> Any:
         """As fairseq's; checks the options and the checkpoints' headers first, before anything is loaded."""
         compat.end_lines_at_newline_only()  # fairseq-interactive may have been imported after the other repairs
-        root = root_config(cfg)
-        values = {name: getattr(cfg, name) for name in _FIELDS}
-        sampling = str(cfg.decoding) != "beam"
+        command = command_of(cfg)
+        values = decoding_values(cfg)
+        sampling = str(values["decoding"]) != "beam"
         if sampling:
-            check_options(values, None if root is None else root.generation, lambda: 1.0)
+            check_options(values, command.generation, lambda: 1.0)
             check_output(values["pools_out"])
-        checkpoints = checkpoint_facts(root)
+        checkpoints = checkpoint_facts(command.path)
         if checkpoints and not sampling:
             refuse_without_sampling(values)
         task = super().setup_task(cfg, **kwargs)  # type: ignore[misc]
@@ -76,7 +77,7 @@ class DecodingMixin:
             check_dictionaries(facts, len(task.source_dictionary), len(task.target_dictionary))
             logger.info(facts.describe())
         if checkpoints and sampling:  # once more, now that "auto" can be told
-            check_options(values, None if root is None else root.generation, task._automatic_temperature)
+            check_options(values, command.generation, task._automatic_temperature)
         return task
 
     def build_model(self, cfg: Any, from_checkpoint: bool = False) -> Any:
@@ -137,7 +138,7 @@ class DecodingMixin:
 
     def get_batch_iterator(self, dataset: FairseqDataset, *args: Any, **kwargs: Any) -> Any:
         """As fairseq's; where sentences are to be decoded, over-long sources are cut and the ids are learnt."""
-        if str(self.cfg.decoding) == "beam" and self._recorder is None:  # type: ignore[attr-defined]
+        if str(decoding_values(self._options)["decoding"]) == "beam" and self._recorder is None:
             return super().get_batch_iterator(dataset, *args, **kwargs)  # type: ignore[misc]
         own = any(dataset is known for known in self.datasets.values())  # type: ignore[attr-defined]
         dataset = _fit_sources(dataset, kwargs)
@@ -155,9 +156,15 @@ class DecodingMixin:
             sample = {**sample, "id": self._batch_ids.popleft()}
         return super().inference_step(generator, models, sample, *args, **kwargs)  # type: ignore[misc]
 
+    @property
+    def _options(self) -> Any:
+        """The task's own options, where fairseq's newer and its older tasks keep them."""
+        cfg = self.cfg  # type: ignore[attr-defined]
+        return cfg if cfg is not None else self.args  # type: ignore[attr-defined]
+
     def _decoding_values(self, args: Any) -> Dict[str, Any]:
         """The decoding options: the generator's own arguments where they have them, otherwise the task's."""
-        values = {name: getattr(args, name, getattr(self.cfg, name)) for name in _FIELDS}  # type: ignore[attr-defined]
+        values = {name: getattr(args, name, value) for name, value in decoding_values(self._options).items()}
         if self._validating:  # MBR never runs inside training unless --eval-bleu-args asks for it
             values["decoding"] = getattr(args, "decoding", "beam")
             values["pools_out"] = None
@@ -168,9 +175,7 @@ class DecodingMixin:
 
     def _seed(self, args: Any) -> int:
         """fairseq's ``--seed``, or ``seed`` among the generator's own arguments (hub)."""
-        root = root_config(self.cfg)  # type: ignore[attr-defined]
-        default = 1 if root is None else root.common.seed
-        return int(getattr(args, "seed", default))
+        return int(getattr(args, "seed", command_of(self._options).seed))
 
     def _open_recorder(self, path: Optional[str]) -> Optional[RecordWriter]:
         if path is not None and self._recorder is None:
@@ -196,17 +201,15 @@ class DecodingMixin:
 
     def _texts(self, generator: MBRSequenceGenerator) -> TextSide:
         """Text as in fairseq's D- lines, by the command's tokenizer and BPE, or else the configuration's (hub)."""
-        root = root_config(self.cfg)  # type: ignore[attr-defined]
+        command = command_of(self._options)
         tokenizer, bpe = self._captured_tokenizer, self._captured_bpe
         if tokenizer is _NOT_CAPTURED:
-            tokenizer = None if root is None else encoders.build_tokenizer(root.tokenizer)
+            tokenizer = None if command.tokenizer is None else encoders.build_tokenizer(command.tokenizer)
         if bpe is _NOT_CAPTURED:
-            bpe = None if root is None else encoders.build_bpe(root.bpe)
-        post_process = None if root is None else root.common_eval.post_process
+            bpe = None if command.bpe is None else encoders.build_bpe(command.bpe)
         ignore = generator.symbols_to_strip_from_output
-        target = Detokenizer(self.target_dictionary, post_process, bpe, tokenizer, ignore)  # type: ignore[attr-defined]
-        source = Detokenizer(self.source_dictionary, post_process, bpe, tokenizer, ignore)  # type: ignore[attr-defined]
-        return TextSide(target, source)
+        sides = [self.target_dictionary, self.source_dictionary]  # type: ignore[attr-defined]
+        return TextSide(*(Detokenizer(side, command.post_process, bpe, tokenizer, ignore) for side in sides))
 
     def _validation_texts(self, generator: MBRSequenceGenerator) -> TextSide:
         """Text as ``--eval-bleu`` scores it."""
@@ -216,10 +219,9 @@ class DecodingMixin:
         return TextSide(*(Detokenizer(side, remove_bpe, tokenizer=tokenizer) for side in sides))
 
 
-def root_config(cfg: Any) -> Optional[DictConfig]:
-    """fairseq's whole configuration, of which the task's is a part; None where a task is built without one."""
-    root = cfg._get_root() if isinstance(cfg, DictConfig) else None
-    return root if isinstance(root, DictConfig) and "common_eval" in root else None
+def decoding_values(options: Any) -> Dict[str, Any]:
+    """The fields of :class:`DecodingConfig` among a task's options; a checkpoint of another task has none of them."""
+    return {name: getattr(options, name, default) for name, default in _DEFAULTS.items()}
 
 
 def check_options(values: Dict[str, Any], args: Any, automatic: Callable[[], float]) -> DecodingOptions:
@@ -252,9 +254,8 @@ def check_output(path: Optional[str]) -> None:
         RecordWriter(path).discard()
 
 
-def checkpoint_facts(root: Optional[DictConfig]) -> List[CheckpointFacts]:
+def checkpoint_facts(path: Optional[str]) -> List[CheckpointFacts]:
     """The facts of the checkpoints given with ``--path`` (none in training and in the hub)."""
-    path = None if root is None else root.common_eval.path
     return [] if path is None else [inspect_checkpoint(part) for part in path.split(os.pathsep)]
 
 

@@ -1,0 +1,98 @@
+#!/usr/bin/env bash
+# Make a small model laid out like the release of mBART-50, to try the pipeline where mBART-50 itself cannot be had:
+# Multi30k, English to and from German, Czech and French, one sentencepiece vocabulary (configs/mbart50/small.yaml).
+#
+#   scripts/mbart50/train_small.sh DATA [KEY=VALUE...]
+#   MBART50=work/mbart50-small/release TEST=test_2016_flickr DATA=DATA scripts/mbart50/prepare.sh en-de   goes on from there
+#
+# DATA holds Multi30k: train.LANG and val.LANG for en, de, cs and fr (plain or .gz). KEY=VALUE changes the config.
+# About 40 minutes on one core. Goes on where it was cut off. The release is WORK/release: model.pt, dict.LANG.txt,
+# sentence.bpe.model, ML50_langs.txt.
+# Environment: WORK (work/mbart50-small), PIECES (6000), AVERAGE (3 checkpoints are averaged), JOBS (all cores).
+
+# shellcheck source=scripts/lib.sh
+source "$(dirname "$0")/../lib.sh"
+# shellcheck source=scripts/mbart50/settings.sh
+source "$(dirname "$0")/settings.sh"
+[[ $# -ge 1 ]] || usage "$0"
+DATA="$1"
+WORK="${WORK:-$ROOT/work/mbart50-small}"
+PIECES="${PIECES:-6000}"
+AVERAGE="${AVERAGE:-3}"
+declare -A CODES=([en]=en_XX [de]=de_DE [cs]=cs_CZ [fr]=fr_XX)
+setup_venv
+
+# raw OUT_DIR: train and valid under the names of mBART-50's languages.
+raw() {
+    local name lang file
+    mkdir -p "$1"
+    for name in train val; do
+        for lang in "${!CODES[@]}"; do
+            file="$(find_text "$DATA/$name.$lang")" || die "$DATA has neither $name.$lang nor $name.$lang.gz"
+            read_text "$file" >"$1/${name/val/valid}.${CODES[$lang]}"
+        done
+        assert_aligned "$1/${name/val/valid}".*
+    done
+}
+
+# learn_pieces OUT_DIR: sentence.bpe.model, and its pieces as a fairseq dictionary without language tokens, as released.
+learn_pieces() {
+    mkdir -p "$1"
+    python -c "$LEARN" "$PIECES" "$1/sentence.bpe" "$WORK"/raw/train.*
+    LC_ALL=C awk -F '\t' 'NR > 3 { print $1, 1 }' "$1/sentence.bpe.vocab" >"$1/dict.txt"
+}
+LEARN='
+import sys
+import sentencepiece
+sentencepiece.SentencePieceTrainer.train(
+    input=sys.argv[3:], vocab_size=int(sys.argv[1]), model_prefix=sys.argv[2], character_coverage=1.0,
+    num_threads=1, minloglevel=1,
+)
+'
+
+segment() { in_parallel "$1" "$2" python -c "$SEGMENT" "$WORK/pieces/sentence.bpe.model"; }
+SEGMENT='
+import sys
+import sentencepiece
+model = sentencepiece.SentencePieceProcessor(model_file=sys.argv[1])
+sys.stdin.reconfigure(newline="\n", encoding="utf-8")
+for line in sys.stdin:
+    print(" ".join(model.encode(line.rstrip("\n"), out_type=str)))
+'
+
+segment_all() {
+    local file
+    mkdir -p "$1"
+    for file in "$WORK"/raw/*; do segment "$file" "$1/$(basename "$file")"; done
+}
+
+# binarise_pairs OUT_DIR: English with each other language; fairseq reads a pair in both directions.
+binarise_pairs() {
+    local code
+    for code in de_DE cs_CZ fr_XX; do
+        fairseq-preprocess --source-lang en_XX --target-lang "$code" --srcdict "$WORK/pieces/dict.txt" \
+            --tgtdict "$WORK/pieces/dict.txt" --trainpref "$WORK/text/train" --validpref "$WORK/text/valid" \
+            --destdir "$1" --workers "$JOBS" >&2
+    done
+}
+
+languages() { printf '%s\n' "${ML50_LANGS[@]}" >"$1"; }
+
+# lay_out OUT_DIR: the release.
+lay_out() {
+    local code
+    mkdir -p "$1"
+    average_last "$AVERAGE" "$WORK/checkpoints" "$1/model.pt"
+    for code in "${CODES[@]}"; do cp "$WORK/pieces/dict.txt" "$1/dict.$code.txt"; done
+    cp "$WORK/pieces/sentence.bpe.model" "$1/"
+    cp "$WORK/ML50_langs.txt" "$1/"
+}
+
+step "raw text" "$WORK/raw" raw {}
+step "learn $PIECES pieces" "$WORK/pieces" learn_pieces {}
+step "segment" "$WORK/text" segment_all {}
+step "binarise" "$WORK/bin" binarise_pairs {}
+step "languages" "$WORK/ML50_langs.txt" languages {}
+"$ROOT/scripts/train.sh" mbart50/small "$WORK/bin" "$WORK/checkpoints" "task.lang_dict=$WORK/ML50_langs.txt" "${@:2}"
+step "lay out the release" "$WORK/release" lay_out {}
+log "ready: $WORK/release"
