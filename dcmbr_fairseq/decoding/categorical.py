@@ -8,7 +8,7 @@ absolute one.)
 """
 
 import math
-from typing import NamedTuple
+from typing import NamedTuple, Tuple
 
 import torch
 from torch import Tensor
@@ -21,30 +21,27 @@ class Drawn(NamedTuple):
     probabilities: Tensor
 
 
-def draw_tokens(weights: Tensor, rows: Tensor, uniforms: Tensor, squared: bool = False) -> Drawn:
+def draw_tokens(weights: Tensor, rows: Tensor, uniforms: Tensor) -> Drawn:
     """Draw one token for each uniform number.
 
     Args:
-        weights: ``(P, V)`` non-negative float32, not normalised; a token of weight 0 is never drawn.
+        weights: ``(P, V)`` non-negative float32, contiguous, not normalised; a token of weight 0 is never drawn.
         rows: ``(D,)`` the row that each draw samples from.
         uniforms: ``(D,)`` float64 in [0, 1).
-        squared: draw in proportion to the squares of the weights (which temperature 0.5 needs), without a pass over
-            the vocabulary to make them.
     """
     block = block_size(weights.size(1))
-    sums = _block_sums(weights, block, squared)  # (P, n_blocks)
-    row_ends = sums.cumsum(dim=1)[rows]  # (D, n_blocks)
+    sums = _block_sums(weights, block)  # (P, n_blocks)
+    row_ends = sums.cumsum(dim=1).index_select(0, rows)  # (D, n_blocks)
     total = row_ends[:, -1]
     target = uniforms * total
     chosen = _position(row_ends, target)
-    before = row_ends.gather(1, (chosen - 1).clamp_(min=0)[:, None])[:, 0].masked_fill_(chosen == 0, 0.0)
-    inside = _one_block(weights, rows, chosen, block)  # (D, block)
-    if squared:
-        inside.square_()
+    own = sums[rows, chosen]
+    before = row_ends.gather(1, chosen[:, None])[:, 0] - own
+    inside, first = _one_block(weights, rows, chosen, block)  # (D, block), (D,)
     ends = inside.cumsum(dim=1)
-    share = (target - before) / sums[rows, chosen]  # how far inside the block, in [0, 1)
+    share = ((target - before) / own).clamp_(min=0.0)  # how far inside the block
     position = _position(ends, share * ends[:, -1])
-    return Drawn(chosen * block + position, inside.gather(1, position[:, None])[:, 0] / total)
+    return Drawn(first + position, inside.gather(1, position[:, None])[:, 0] / total)
 
 
 def block_size(vocabulary: int) -> int:
@@ -52,28 +49,33 @@ def block_size(vocabulary: int) -> int:
     return max(1, 2 ** round(math.log2(vocabulary) / 2))
 
 
-def _block_sums(weights: Tensor, block: int, squared: bool) -> Tensor:
-    """``(P, V) -> (P, ceil(V / block))`` float64 sums of the weights or of their squares."""
+def _block_sums(weights: Tensor, block: int) -> Tensor:
+    """``(P, V) -> (P, ceil(V / block))`` float64 sums of the weights."""
     rows, vocabulary = weights.shape
     whole = vocabulary // block
     parts = [weights[:, : whole * block].view(rows, whole, block)]
     if whole * block < vocabulary:
         parts.append(weights[:, None, whole * block :])
-    if squared:
-        return torch.cat([torch.linalg.vector_norm(part, dim=2) for part in parts], dim=1).double().square_()
     return torch.cat([part.sum(dim=2) for part in parts], dim=1).double()
 
 
-def _one_block(weights: Tensor, rows: Tensor, chosen: Tensor, block: int) -> Tensor:
-    """``(D, block)`` float64 weights of each draw's chosen block, zeros past the end of the vocabulary."""
+def _one_block(weights: Tensor, rows: Tensor, chosen: Tensor, block: int) -> Tuple[Tensor, Tensor]:
+    """``(D, block)`` float64 weights around each draw's chosen block, zeros outside of it; ``(D,)`` their first tokens.
+
+    The last block of a vocabulary may be shorter: its window then begins in the block before, and is zero there.
+    """
     vocabulary = weights.size(1)
-    columns = chosen[:, None] * block + torch.arange(block, device=weights.device)
-    inside = weights.view(-1)[rows[:, None] * vocabulary + columns.clamp(max=vocabulary - 1)].double()
-    return inside.masked_fill_(columns >= vocabulary, 0.0)
+    begin = chosen * block
+    first = begin.clamp(max=vocabulary - block)
+    windows = weights.view(-1).unfold(0, block, 1)  # a view: the window at every offset
+    inside = windows.index_select(0, rows * vocabulary + first).double()
+    outside = torch.arange(block, device=weights.device) < (begin - first)[:, None]
+    return inside.masked_fill_(outside, 0.0), first
 
 
 def _position(ends: Tensor, target: Tensor) -> Tensor:
     """``(D,)`` position at which the cumulative sums ``ends`` pass ``target``, always one of positive weight."""
-    passed = (ends <= target[:, None]).sum(dim=1)
-    last_positive = (ends < ends[:, -1:]).sum(dim=1)  # rounding may put the target on the very end
-    return torch.minimum(passed, last_positive)
+    total = ends[:, -1]
+    below = torch.minimum(target, torch.nextafter(total, torch.zeros_like(total)))  # rounding may reach the very end
+    position = torch.searchsorted(ends, below[:, None], right=True)[:, 0]
+    return position.clamp_(max=ends.size(1) - 1)  # passes only nan, which the caller finds in the probability

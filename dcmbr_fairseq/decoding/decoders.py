@@ -34,12 +34,16 @@ class PrefixRows(NamedTuple):
     sentences: np.ndarray
 
     def padded(self) -> "PrefixRows":
-        """With the last row repeated until there are at least :data:`FEWEST_ROWS`; no rows stay none."""
-        missing = FEWEST_ROWS - len(self.tokens)
-        if missing <= 0 or not len(self.tokens):
+        """With further rows, which nobody reads, until there are :data:`FEWEST_ROWS`; no rows stay none.
+
+        They continue whatever stands at their places, so that nothing is moved for them: of the rows before, too, there
+        were at least as many.
+        """
+        count = len(self.tokens)
+        if count >= FEWEST_ROWS or not count:
             return self
-        tokens, sentences = (np.pad(x, (0, missing), mode="edge") for x in (self.tokens, self.sentences))
-        parents = None if self.parents is None else np.pad(self.parents, (0, missing), mode="edge")
+        tokens, sentences = (np.pad(x, (0, FEWEST_ROWS - count), mode="edge") for x in (self.tokens, self.sentences))
+        parents = None if self.parents is None else np.append(self.parents, np.arange(count, FEWEST_ROWS))
         return PrefixRows(tokens, parents, sentences)
 
     def moved(self) -> np.ndarray:
@@ -59,6 +63,10 @@ class IncrementalDecoder(abc.ABC):
     @abc.abstractmethod
     def fork(self) -> "IncrementalDecoder":
         """A decoder in the same state, which from here on steps by itself: a search comes back to its prefixes."""
+
+    def release(self) -> None:
+        """Decoding has ended well: what is costly to make may be handed on to the next decoder."""
+        return None
 
 
 class FairseqDecoder(IncrementalDecoder):
@@ -115,7 +123,7 @@ class FairseqDecoder(IncrementalDecoder):
             self._reorder(np.arange(len(rows.tokens)))
         else:
             self._reorder(rows.parents)
-        self.sentences = rows.sentences
+        self.sentences = before  # of rows that nobody reads, too: what is really cached
 
     def _reorder(self, parents: np.ndarray) -> None:
         assert self.prefixes is not None
@@ -140,3 +148,8 @@ class EnsembleDecoder(IncrementalDecoder):
     def fork(self) -> "EnsembleDecoder":
         """See :meth:`IncrementalDecoder.fork`."""
         return EnsembleDecoder([decoder.fork() for decoder in self.decoders])
+
+    def release(self) -> None:
+        """See :meth:`IncrementalDecoder.release`."""
+        for decoder in self.decoders:
+            decoder.release()

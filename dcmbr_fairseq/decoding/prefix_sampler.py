@@ -10,6 +10,7 @@ vocabulary, as teacher forcing gives it; `sampling_log_prob` is that of the cool
 """
 
 import itertools
+import math
 from dataclasses import dataclass
 from typing import Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
@@ -44,16 +45,10 @@ class Support:
     unk: int = -1
     unk_penalty: float = 0.0
 
-    def restrict(self, logits: Tensor, step: int) -> Tensor:
-        """Set the logits ``(P, V)`` of what may not be drawn at this step to -inf, in place.
-
-        Returns:
-            ``(P, k)`` what they were.
-        """
-        forbidden = [*self.banned, self.eos] if step < self.min_len else list(self.banned)
-        before = logits[:, forbidden]
-        logits[:, forbidden] = -torch.inf
-        return before
+    def restrict(self, values: Tensor, step: int, value: float = -math.inf) -> None:
+        """Set the ``(P, V)`` logits of what may not be drawn at this step to -inf, or weights to 0, in place."""
+        for token in (*self.banned, self.eos) if step < self.min_len else self.banned:
+            values[:, token] = value
 
 
 @dataclass(frozen=True)
@@ -201,6 +196,7 @@ class _Run:
         self.row = np.repeat(np.arange(count), self.width)
         temperatures = np.repeat([part.spec.temperature for part in parts], sizes)
         self.temperature = np.tile(temperatures, count)  # (count * width,)
+        self.distinct_temperatures = sorted({part.spec.temperature for part in parts})
         self.sampling_log_prob = np.zeros(count * self.width)
         self.ended_as = np.full(count * self.width, -1)  # index into `endings` of each finished draw
         self.rows = PrefixRows(np.full(count, batch.bos), None, np.arange(count)).padded()
@@ -218,6 +214,7 @@ class _Run:
             self.tokens_drawn += len(self.live)
             tokens, log_probs = self._choose(logits, step)
             self._advance(tokens, log_probs, logits.size(1))
+        decoder.release()
 
     def _choose(self, logits: Tensor, step: int) -> Tuple[np.ndarray, np.ndarray]:
         """Tokens ``(D,)`` of the live draws, and their log-probs at temperature 1."""
@@ -226,58 +223,63 @@ class _Run:
         log_probs = np.empty(len(tokens))
         if len(free) < len(tokens):
             forced = np.flatnonzero(tokens >= 0)
-            log_probs[forced] = _log_probs(logits, self.row[forced], tokens[forced])
+            log_probs[forced] = _at(torch.log_softmax(logits, dim=1), self.row[forced], tokens[forced])
         if len(free):
             tokens[free], log_probs[free] = self._draw_free(logits, free, step)
         return tokens, log_probs
 
     def _draw_free(self, logits: Tensor, free: np.ndarray, step: int) -> Tuple[np.ndarray, np.ndarray]:
         """Sample tokens for the live draws with the indices ``free``; their log-probs at temperature 1."""
-        forbidden = self.sampler.support.restrict(logits, step)  # (P, k)
-        unit = torch.softmax(logits, dim=1)  # (P, V), temperature 1, of what may be drawn
+        support, early = self.sampler.support, step < self.sampler.support.min_len
+        unit = torch.softmax(logits, dim=1)  # (P, V), temperature 1
+        everything = torch.log_softmax(logits, dim=1) if early else unit
+        support.restrict(logits, step)
+        if early:  # anew, since the end of sentence may have had nearly all of the mass
+            unit = torch.softmax(logits, dim=1)
+        else:
+            support.restrict(unit, step, 0.0)
         uniforms = np.concatenate([pool.step(step) for pool in self.uniforms], axis=1).reshape(-1)[self.live]
-        temperatures = self.temperature[self.live[free]]
         tokens = np.empty(len(free), dtype=np.int64)
-        for temperature in np.unique(temperatures):
-            these = temperatures == temperature
+        for temperature in self.distinct_temperatures:
+            these = self.temperature[self.live[free]] == temperature
             drawn = free[these]
-            tokens[these], probabilities = self._draw(logits, unit, float(temperature), drawn, uniforms[drawn])
+            if not len(drawn):
+                continue
+            tokens[these], probabilities = self._draw(logits, unit, temperature, drawn, uniforms[drawn])
             self.sampling_log_prob[self.live[drawn]] += np.log(probabilities)
-        rows, columns = (torch.from_numpy(index).to(logits.device) for index in (self.row[free], tokens))
-        # log p = log of the share of what may be drawn + log of the mass of what may be drawn
-        own = logits[rows, columns].double()
-        allowed = own - unit[rows, columns].double().log()  # log-normaliser over what may be drawn
-        everything = torch.logaddexp(allowed, forbidden.double().logsumexp(dim=1)[rows])
-        return tokens, (own - everything).cpu().numpy()
+        own = _at(everything, self.row[free], tokens)
+        return tokens, own if early else np.log(own)  # NumPy's log: torch's differs at the end of an array
 
     def _draw(
         self, logits: Tensor, unit: Tensor, temperature: float, drawn: np.ndarray, uniforms: np.ndarray
     ) -> Tuple[np.ndarray, np.ndarray]:
         """Sample a token at one temperature for the live draws with the indices ``drawn``."""
-        used, rows = np.unique(self.row[drawn], return_inverse=True)
-        if len(used) < self.row_count:  # no need to cool rows on which this temperature has no draws
+        rows = self.row[drawn]
+        if len(self.distinct_temperatures) > 1:  # no need to cool rows on which this temperature has no draws
+            used, rows = np.unique(rows, return_inverse=True)
             kept = torch.from_numpy(used).to(logits.device)
-            logits, unit = logits[kept], unit[kept]
-        weights, squared = self._weights(logits, unit, temperature)
-        device = weights.device
-        index, numbers = torch.from_numpy(rows).to(device), torch.from_numpy(uniforms).to(device)
-        result = draw_tokens(weights, index, numbers, squared)
+            logits, unit = logits.index_select(0, kept), unit.index_select(0, kept)
+        weights = self._weights(logits, unit, temperature)
+        index, numbers = (torch.from_numpy(x).to(weights.device) for x in (rows, uniforms))
+        result = draw_tokens(weights, index, numbers)
         tokens, probabilities = result.tokens.cpu().numpy(), result.probabilities.cpu().numpy()
         if not np.all(probabilities > 0):  # nan included
             raise UserError("the model's next-token distribution is not finite: decode without --fp16, or check it")
         return tokens, probabilities
 
-    def _weights(self, logits: Tensor, unit: Tensor, temperature: float) -> Tuple[Tensor, bool]:
-        """Weights ``(P, V)`` of the cooled (Eq. 11), truncated distribution; and whether their squares are meant."""
-        support, truncation = self.sampler.support, self.sampler.truncation
-        plain = not support.unk_penalty and truncation == Truncation()
-        if temperature == 0.5 and plain:
-            return unit, True  # p^(1/0.5): the paper's temperature needs no second exponential
-        weights = unit if temperature == 1.0 else torch.softmax(logits / temperature, dim=1)
+    def _weights(self, logits: Tensor, unit: Tensor, temperature: float) -> Tensor:
+        """Weights ``(P, V)`` of the cooled (Eq. 11), truncated distribution, not normalised."""
+        if temperature == 1.0:
+            weights = unit
+        elif temperature == 0.5:
+            weights = unit.square()  # p^(1/0.5): the paper's temperature needs no second exponential
+        else:
+            weights = torch.softmax(logits / temperature, dim=1)
+        support = self.sampler.support
         if support.unk_penalty:
             weights = weights.clone()
-            weights[:, support.unk] *= float(np.exp(-support.unk_penalty))
-        return truncation(weights), False
+            weights[:, support.unk] *= math.exp(-support.unk_penalty)
+        return self.sampler.truncation(weights)
 
     def _forced(self, step: int) -> np.ndarray:
         """``(D,)`` the token that a live draw must take, -1 where it is free."""
@@ -348,12 +350,10 @@ class _Run:
         return sequences, [row[: step + 1] for row, step in zip(scores, steps, strict=True)]
 
 
-def _log_probs(logits: Tensor, rows: np.ndarray, tokens: np.ndarray) -> np.ndarray:
-    """``(D,)`` log-probabilities at temperature 1 of tokens that need not be among those that may be drawn."""
-    used, index = np.unique(rows, return_inverse=True)
-    normalised = torch.log_softmax(logits[torch.from_numpy(used).to(logits.device)], dim=1)
-    places = (torch.from_numpy(x).to(logits.device) for x in (index, tokens))
-    return normalised[tuple(places)].double().cpu().numpy()
+def _at(values: Tensor, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
+    """``(D,)`` float64 values at these rows and columns of ``(P, V)``."""
+    places = tuple(torch.from_numpy(x).to(values.device) for x in (rows, columns))
+    return values[places].cpu().numpy().astype(np.float64)
 
 
 def _keep_places(parents: np.ndarray) -> Tuple[np.ndarray, np.ndarray]:

@@ -1,0 +1,114 @@
+"""Cached self-attention keys and values of all layers, for rows that split, move and leave.
+
+Rows stay in place unless they move. There is always room for a multiple of :data:`LENGTH_MULTIPLE` positions and not
+for more, so that attention runs over whole, compact histories: matrix products over few positions take a slow way
+round in torch, and moving a row means copying one stretch of memory for each layer.
+"""
+
+import copy
+from typing import Any, ClassVar, Dict, List, Tuple
+
+import torch
+from torch import Tensor
+
+from dcmbr_fairseq.decoding.decoders import PrefixRows
+
+#: Positions are reserved in multiples of this. On a CPU, attention over such widths also gives the same bits whatever
+#: the other rows are.
+LENGTH_MULTIPLE = 16
+
+
+class KeyValueCache:
+    """Keys and values ``(2L, rows, h, t, d)`` of L layers with h heads of width d.
+
+    Args:
+        layers: the decoder's layers.
+        like: a tensor of the device and type wanted.
+    """
+
+    #: Memory for each kind of model, handed from batch to batch: fresh memory costs more than the copying.
+    _spare: ClassVar[Dict[Any, List[Tensor]]] = {}
+
+    def __init__(self, layers: Any, like: Tensor) -> None:
+        attention = layers[0].self_attn
+        self._layers, self._heads, self._width = len(layers), attention.num_heads, attention.head_dim
+        mode = torch.is_inference_mode_enabled()  # tensors made in one mode cannot be written to in the other
+        self._kind = (like.device, like.dtype, mode)
+        self._like = like
+        self._memory: List[Tensor] = self._spare.pop(self._kind, [])  # flat; what is in use is the last
+        self._rows = 0  # rows of the step before
+        self._store = like.new_zeros(self._shape(0, 0))
+        self._mask = like.new_zeros(0)
+
+    def fork(self) -> "KeyValueCache":
+        """An independent copy of the history of all rows."""
+        other = copy.copy(self)
+        other._memory, other._mask = [], self._mask.clone()
+        other._store = self._store[:, : self._rows].clone()
+        return other
+
+    def release(self) -> None:
+        """Hand the memory on. What it holds must be finite, since positions not in use are multiplied by zero."""
+        self._spare[self._kind], self._memory = self._memory, []
+
+    def follow(self, rows: PrefixRows, length: int) -> None:
+        """Make room for one more position of the new rows, and copy the history of those that moved.
+
+        Args:
+            rows: the P rows of the coming step.
+            length: positions so far.
+        """
+        self._reserve(len(rows.tokens), length + 1)
+        self._rows = len(rows.tokens)
+        self._mask[: length + 1] = 0
+        moved = rows.moved()
+        if len(moved):
+            assert rows.parents is not None
+            to = torch.from_numpy(moved).to(self._store.device)
+            origin = torch.from_numpy(rows.parents[moved]).to(self._store.device)
+            whole = self._store.flatten(2).view(torch.complex128)  # copied in units of 16 bytes
+            whole[:, to] = whole.index_select(1, origin)
+
+    def append(self, layer: int, keys_values: Tensor, position: int) -> Tuple[Tensor, Tensor, Tensor]:
+        """Store the keys and values of one position.
+
+        Args:
+            layer: index of the layer.
+            keys_values: ``(P, 2, h, d)``.
+            position: where.
+
+        Returns:
+            Keys and values ``(P*h, t, d)`` of all positions, and the mask ``(t,)`` that is -inf after ``position``.
+        """
+        rows = len(keys_values)
+        store = self._store[2 * layer : 2 * layer + 2, :rows]  # (2, P, h, t, d)
+        store[:, :, :, position] = keys_values.transpose(0, 1)
+        keys, values = store.flatten(1, 2)
+        return keys, values, self._mask
+
+    def _shape(self, rows: int, length: int) -> Tuple[int, ...]:
+        return 2 * self._layers, rows, self._heads, length, self._width
+
+    def _reserve(self, rows: int, length: int) -> None:
+        """Make room for ``rows`` rows of ``length`` positions; the rows of the step before keep their history."""
+        old = self._store
+        if rows <= old.size(1) and length <= old.size(3):
+            return
+        if rows > old.size(1):
+            rows = max(64, rows + rows // 2)
+        rows, length = max(rows, self._rows), max(length + -length % LENGTH_MULTIPLE, old.size(3))
+        self._store = self._new(rows, length)
+        self._store[:, : self._rows, :, : old.size(3)] = old[:, : self._rows]
+        mask = self._mask.new_full((length,), -torch.inf)
+        mask[: len(self._mask)] = self._mask
+        self._mask = mask
+
+    def _new(self, rows: int, length: int) -> Tensor:
+        """A store in memory that is not in use: the old and the new take turns."""
+        shape = self._shape(rows, length)
+        size = torch.Size(shape).numel()
+        spare = self._memory.pop(0) if len(self._memory) > 1 else self._like.new_zeros(0)
+        if spare.numel() < size:
+            spare = self._like.new_zeros(size + size // 4)
+        self._memory.append(spare)
+        return spare[:size].view(shape)
