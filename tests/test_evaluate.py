@@ -16,7 +16,7 @@ from dcmbr_fairseq.utilities.base import Utility
 
 REFERENCES = ["Ein Hund läuft über die Wiese .", "Zwei Männer spielen Fußball !", "Eine Frau liest ein Buch ."]
 SYSTEM_A = ["Ein Hund rennt über die Wiese .", "Zwei Männer spielen Fußball !", "Die Frau liest Bücher ."]
-SYSTEM_B = ["Hunde auf der Wiese", "", "Eine Frau liest ein Buch ."]
+SYSTEM_B = ["Hunde auf der wiese", "", "Eine Frau liest ein buch ."]
 
 LOG = """2024-01-01 10:00:00 | INFO | fairseq_cli.generate | D-0\tnot a hypothesis
 S-1\tsecond source
@@ -56,6 +56,7 @@ def write(path: Path, lines) -> str:
 
 def test_scores_are_those_of_sacrebleu():
     result = evaluate({"a": SYSTEM_A, "b": SYSTEM_B}, REFERENCES, metrics=("bleu", "chrf", "chrf++", "ter"))
+    assert sacrebleu.corpus_ter(SYSTEM_B, [REFERENCES], case_sensitive=True).score != result.scores["TER"][1]
     for i, system in enumerate((SYSTEM_A, SYSTEM_B)):
         assert result.scores["BLEU"][i] == sacrebleu.corpus_bleu(system, [REFERENCES]).score
         assert result.scores["chrF"][i] == sacrebleu.corpus_chrf(system, [REFERENCES]).score
@@ -69,6 +70,16 @@ def test_lowercase_and_tokeniser_reach_sacrebleu_and_the_signature():
     result = evaluate({"upper": upper}, REFERENCES, metrics=("bleu", "chrf", "ter"), options=options)
     assert result.scores == {"BLEU": [pytest.approx(100)], "chrF": [pytest.approx(100)], "TER": [0]}
     assert "case:lc" in result.signatures["BLEU"] and "tok:char" in result.signatures["BLEU"]
+
+
+def test_arguments_reach_sacrebleu():
+    arguments = {"ter": {"case_sensitive": True}, "chrf": {"beta": 1}}
+    options = MetricOptions(arguments=arguments)
+    result = evaluate({"b": SYSTEM_B}, REFERENCES, metrics=("chrf", "ter"), options=options)
+    assert result.scores["TER"] == [sacrebleu.corpus_ter(SYSTEM_B, [REFERENCES], case_sensitive=True).score]
+    assert result.scores["chrF"] == [sacrebleu.corpus_chrf(SYSTEM_B, [REFERENCES], beta=1).score]
+    with pytest.raises(UserError, match="sacreBLEU's TER does not take {'case': 1}"):
+        evaluate({"b": SYSTEM_B}, REFERENCES, metrics=("ter",), options=MetricOptions(arguments={"ter": {"case": 1}}))
 
 
 def test_a_users_utility_is_averaged_over_segments():

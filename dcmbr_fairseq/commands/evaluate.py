@@ -30,9 +30,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument(
         "--metric-args", default="{}", metavar="JSON",
-        help='arguments of utilities, such as \'{"meteor": {"language": "de"}, "bleurt": {"checkpoint": "DIR"}}\'',
+        help='arguments of metrics, such as \'{"meteor": {"language": "de"}, "ter": {"case_sensitive": true}}\'',
     )  # fmt: skip
-    parser.add_argument("--lowercase", action="store_true", help="ignore case in BLEU, chrF and TER")
+    parser.add_argument("--lowercase", action="store_true", help="ignore case in BLEU and chrF; TER always does")
     parser.add_argument("--tokenize", metavar="NAME", help="sacreBLEU's tokeniser (default: 13a)")
     parser.add_argument("--hypothesis-format", default="auto", choices=FORMATS, help="layout of HYP (default: auto)")
     parser.add_argument("--seconds", metavar="S,S,...", help="add a column of decoding seconds, one for each system")

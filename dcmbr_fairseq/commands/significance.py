@@ -33,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "sacreBLEU; any utility (sentence-bleu, sentence-chrf, meteor, bleurt, ...): its mean (default: bleu,nist)",
     )  # fmt: skip
     parser.add_argument("--metric-args", default="{}", metavar="JSON", help="arguments of utilities, as in evaluate")
-    parser.add_argument("--lowercase", action="store_true", help="ignore case in sacreBLEU's metrics")
+    parser.add_argument("--lowercase", action="store_true", help="ignore case in sacreBLEU's BLEU and chrF")
     parser.add_argument("--tokenizer", default="moses", choices=("moses", "none"), help="for bleu and nist")
     parser.add_argument("--language", default="en", help="language of the tokeniser's rules: the target (default: en)")
     parser.add_argument(

@@ -7,7 +7,7 @@ decided alone.
 
 import logging
 from dataclasses import dataclass, field
-from typing import Any, Dict, List, Mapping, Optional, Protocol, Sequence
+from typing import Any, Dict, List, Mapping, Optional, Protocol, Sequence, Tuple
 
 import numpy as np
 
@@ -34,9 +34,9 @@ class MetricOptions:
     """What the metrics depend on besides the texts.
 
     Attributes:
-        lowercase: compare without case (BLEU, chrF and TER).
+        lowercase: compare without case (BLEU and chrF; TER does so by sacreBLEU's default).
         tokenize: sacreBLEU's tokeniser; None takes its default, 13a.
-        arguments: metric name -> keyword arguments of its utility (METEOR's language, BLEURT's checkpoint, ...).
+        arguments: metric name -> keyword arguments of sacreBLEU's class, or of the utility (METEOR's language, ...).
     """
 
     lowercase: bool = False
@@ -57,18 +57,30 @@ class Metric(Protocol):
 
 
 class SacreMetric:
-    """BLEU, chrF, chrF++ or TER as sacreBLEU computes them, with its signature."""
+    """BLEU, chrF, chrF++ or TER as sacreBLEU computes them, with its signature.
+
+    Raises:
+        UserError: sacreBLEU does not know an argument.
+    """
 
     def __init__(self, name: str, options: MetricOptions) -> None:
         from sacrebleu.metrics import BLEU, CHRF, TER
 
         self.label = LABELS[name]
-        if name == "bleu":
-            self.implementation: Any = BLEU(lowercase=options.lowercase, tokenize=options.tokenize)
-        elif name == "ter":
-            self.implementation = TER(case_sensitive=not options.lowercase)
-        else:
-            self.implementation = CHRF(lowercase=options.lowercase, word_order=2 if name == "chrf++" else 0)
+        classes: Dict[str, Tuple[Any, Dict[str, Any]]] = {
+            "bleu": (BLEU, {"lowercase": options.lowercase, "tokenize": options.tokenize}),
+            "chrf": (CHRF, {"lowercase": options.lowercase}),
+            "chrf++": (CHRF, {"lowercase": options.lowercase, "word_order": 2}),
+            "ter": (TER, {}),
+        }
+        kind, arguments = classes[name]
+        try:
+            self.implementation: Any = kind(**{**arguments, **options.arguments.get(name, {})})
+        except TypeError as error:
+            raise UserError(
+                f"--metric-args: sacreBLEU's {self.label} does not take {dict(options.arguments[name])} ({error}): "
+                "give the arguments of its class"
+            ) from error
 
     def score(self, hypotheses: Sequence[str], references: Sequence[str], sources: Optional[Sequence[str]]) -> float:
         """See :class:`Metric`."""
