@@ -9,7 +9,7 @@
 # whose models are missing is left out. Tables and figures lie in WORK/SRC-TGT/figures/TEST: remove a table to have it
 # measured again. Cut off, it goes on where it was.
 #
-# Environment: DATA (binarised data, WORK/SRC-TGT/bin), FIRST (200: only the first sentences), TOP_FIRST (100, for
+# Environment: DATA (binarised data, WORK/SRC-TGT/bin), FIRST (200: only the first sentences, but for Figure 2), TOP_FIRST (100, for
 # Figure 3), MAX_EXPANSIONS (10000: gives a sentence of Figure 3 up), PAIR ("ls0.0 ls0.1"), MAIN (ls0.1), NUM (50, for
 # Figures 1 and 4), SIZES (5,10,50,100 for Figure 5), TEMPERATURES (0.1,0.3,0.5,0.7,0.9,1), SEEDS (1,2,3 for Figure 5; the
 # others take SEED, 1), UTILITY (chrf), METRIC (chrf), UTILITY_ARGS and METRIC_ARGS (as of dcmbr sweep), DPI (150),
@@ -57,10 +57,11 @@ paths() {
 # names PATTERN: the checkpoints of MODELS that fit, without folder and ending.
 names() { find "$MODELS" -maxdepth 1 -name "$1.pt" -printf '%f\n' | sed 's/\.pt$//' | sort; }
 
-# measure TABLE FIRST SUBCOMMAND...: one table for the models in PATHS, unless it is there. The command goes on by itself
-# where it was cut off, and writes its table whole or not at all.
+# measure TABLE FIRST SUBCOMMAND...: one table of the first FIRST sentences, or "all", for the models in PATHS, unless it
+# is there. The command goes on by itself where it was cut off, and writes its table whole or not at all.
 measure() {
-    local name="$1" table="$OUT/$1.tsv" first="$2" subcommand="$3"
+    local name="$1" table="$OUT/$1.tsv" first=(--first "$2") subcommand="$3"
+    [[ "$2" != all ]] || first=()
     shift 3
     [[ ${#PATHS[@]} -gt 0 ]] || return 0
     if [[ -e "$table" ]]; then
@@ -68,7 +69,7 @@ measure() {
         return
     fi
     log "$name ..."
-    dcmbr "$subcommand" "$DATA" "${PATHS[@]}" "${DATA_FLAGS[@]}" --first "$first" "$@" --output "$table"
+    dcmbr "$subcommand" "$DATA" "${PATHS[@]}" "${DATA_FLAGS[@]}" "${first[@]}" "$@" --output "$table"
 }
 
 # sweep TABLE OPTION...: one dcmbr sweep by UTILITY.
@@ -105,7 +106,7 @@ sweep references --num-hyp 10 --temp-hyp 0.5 --temp-ref "$TEMPERATURES" --ref-po
 measure diversity "$FIRST" diversity --temperatures "$TEMPERATURES" --num-hyp 10 --pools "$OUT/pools" \
     --metrics "$METRIC" --metric-args "$METRIC_ARGS" --test-set "$TEST-$SRC-$TGT"
 [[ ${#SMOOTHED[@]} == 0 ]] || paths "${SMOOTHED[@]}"
-measure ranks "$FIRST" ranks
+measure ranks all ranks
 paths "${ALL[@]}"
 sweep models --num-hyp "$NUM" --temp-hyp 0.5,1 --with-beam --beam 5 --entropy
 
