@@ -3,16 +3,16 @@
 #
 #   scripts/multi30k/figures.sh SRC TGT MODELS [TEST]        for example: en de models test_2016_flickr
 #
-# MODELS holds checkpoints NAME.pt. Figures 1 and 2 show MODELS/ls*.pt, which were trained with label smoothing (or none);
-# Figures 3 and 5 two of them, PAIR; Figure 4 every model, quality of MBR against entropy, as GER gives them; Figures 6
-# and 7 one, MAIN. Figure 6 has a line for each direction SRC-TGT for which this script has been run below WORK. A figure
-# whose models are missing is left out. Tables and figures lie in WORK/SRC-TGT/figures/TEST: remove a table to have it
-# measured again. Cut off, it goes on where it was.
+# MODELS holds checkpoints NAME.pt. Figures 1 and 2 show MODELS/ls*.pt, which were trained with label smoothing (or
+# without); Figures 3 and 5 two of them, PAIR; Figure 4 every model, as GER gives them; Figures 6 and 7 one, MAIN. Figure
+# 6 has a line for each direction SRC-TGT for which this script has been run below WORK. A figure whose models are missing
+# is left out. Tables and figures lie in WORK/SRC-TGT/figures/TEST: remove a table to have it measured again. Cut off, the
+# script goes on where it was.
 #
-# Environment: DATA (binarised data, WORK/SRC-TGT/bin), FIRST (200: only the first sentences, but for Figure 2), TOP_FIRST (100, for
+# Environment: DATA (binarised data, WORK/SRC-TGT/bin), FIRST (200 sentences; Figure 2 takes all), TOP_FIRST (100, for
 # Figure 3), MAX_EXPANSIONS (10000: gives a sentence of Figure 3 up), PAIR ("ls0.0 ls0.1"), MAIN (ls0.1), NUM (50, for
-# Figures 1 and 4), SIZES (5,10,50,100 for Figure 5), TEMPERATURES (0.1,0.3,0.5,0.7,0.9,1), SEEDS (1,2,3 for Figure 5; the
-# others take SEED, 1), UTILITY (chrf), METRIC (chrf), UTILITY_ARGS and METRIC_ARGS (as of dcmbr sweep), DPI (150),
+# Figures 1 and 4), SIZES (5,10,50,100, for Figure 5), TEMPERATURES (0.1,0.3,0.5,0.7,0.9,1), SEEDS (1,2,3, for Figure 5;
+# the others take SEED, 1), UTILITY (chrf), METRIC (chrf), UTILITY_ARGS and METRIC_ARGS (as of dcmbr sweep), DPI (150),
 # WORK (work/multi30k).
 
 # shellcheck source=scripts/lib.sh
@@ -57,8 +57,8 @@ paths() {
 # names PATTERN: the checkpoints of MODELS that fit, without folder and ending.
 names() { find "$MODELS" -maxdepth 1 -name "$1.pt" -printf '%f\n' | sed 's/\.pt$//' | sort; }
 
-# measure TABLE FIRST SUBCOMMAND...: one table of the first FIRST sentences, or "all", for the models in PATHS, unless it
-# is there. The command goes on by itself where it was cut off, and writes its table whole or not at all.
+# measure TABLE FIRST SUBCOMMAND...: one table of the first FIRST sentences, or "all", for the models in PATHS, unless
+# it is there. The command goes on by itself where it was cut off, and writes its table whole or not at all.
 measure() {
     local name="$1" table="$OUT/$1.tsv" first=(--first "$2") subcommand="$3"
     [[ "$2" != all ]] || first=()
