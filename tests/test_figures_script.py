@@ -27,7 +27,7 @@ TABLES: Dict[str, str] = {
 
 def run(toy: Any, work: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":
     variables = {
-        "DCMBR_USE_VENV_AS_IS": "1", "VENV": sys.prefix, "WORK": str(work), "DATA": str(toy.data_bin), "FIRST": "5",
+        "DCMBR_USE_VENV_AS_IS": "1", "VENV": sys.prefix, "WORK": str(work), "BIN": str(toy.data_bin), "FIRST": "5",
     }  # fmt: skip
     line = ["bash", str(SCRIPT), "en", "de", str(work / "models"), *arguments]
     return subprocess.run(line, env={**os.environ, **variables}, capture_output=True, text=True, timeout=300)

@@ -4,16 +4,16 @@
 #   scripts/multi30k/figures.sh SRC TGT MODELS [TEST]        for example: en de models test_2016_flickr
 #
 # MODELS holds checkpoints NAME.pt. Figures 1 and 2 show MODELS/ls*.pt, which were trained with label smoothing (or
-# without); Figures 3 and 5 two of them, PAIR; Figure 4 every model, as GER gives them; Figures 6 and 7 one, MAIN. Figure
-# 6 has a line for each direction SRC-TGT for which this script has been run below WORK. A figure whose models are missing
-# is left out. Tables and figures lie in WORK/SRC-TGT/figures/TEST: remove a table to have it measured again. Cut off, the
-# script goes on where it was.
+# without); Figures 3 and 5 two of them, PAIR; Figure 4 every model, as GER gives them; Figures 6 and 7 one, MAIN.
+# Figure 6 has a line for each direction SRC-TGT for which this script has been run below WORK. A figure whose models
+# are missing is left out. Tables and figures lie in WORK/SRC-TGT/figures/TEST: remove a table to have it measured
+# again. Cut off, the script goes on where it was.
 #
-# Environment: DATA (binarised data, WORK/SRC-TGT/bin), FIRST (200 sentences; Figure 2 takes all), TOP_FIRST (100, for
+# Environment: BIN (binarised data, WORK/SRC-TGT/bin), FIRST (200 sentences; Figure 2 takes all), TOP_FIRST (100, for
 # Figure 3), MAX_EXPANSIONS (10000: gives a sentence of Figure 3 up), PAIR ("ls0.0 ls0.1"), MAIN (ls0.1), NUM (50, for
-# Figures 1 and 4), SIZES (5,10,50,100, for Figure 5), TEMPERATURES (0.1,0.3,0.5,0.7,0.9,1), SEEDS (1,2,3, for Figure 5;
-# the others take SEED, 1), UTILITY (chrf), METRIC (chrf), UTILITY_ARGS and METRIC_ARGS (as of dcmbr sweep), DPI (150),
-# WORK (work/multi30k).
+# Figures 1 and 4), SIZES (5,10,50,100, for Figure 5), TEMPERATURES (0.1,0.3,0.5,0.7,0.9,1), SEEDS (1,2,3, for Figure
+# 5; the others take SEED, 1), UTILITY (chrf), METRIC (chrf), UTILITY_ARGS and METRIC_ARGS (as of dcmbr sweep), DPI
+# (150), WORK (work/multi30k).
 
 # shellcheck source=scripts/lib.sh
 source "$(dirname "$0")/../lib.sh"
@@ -25,7 +25,7 @@ MODELS="$3"
 TEST="${4:-${TESTS[0]}}"
 SUBSET="$(subset_of "$TEST")"
 [[ -n "$SUBSET" ]] || die "there is no test set $TEST for $SRC-$TGT: give one of ${TESTS[*]}"
-DATA="${DATA:-$DIR/bin}"
+BIN="${BIN:-$DIR/bin}"
 OUT="$DIR/figures/$TEST"
 FIRST="${FIRST:-200}"
 TOP_FIRST="${TOP_FIRST:-100}"
@@ -40,8 +40,8 @@ DPI="${DPI:-150}"
 setup_venv analysis,plots
 
 compgen -G "$MODELS/*.pt" >/dev/null || die "$MODELS holds no checkpoint NAME.pt: give the folder of your models"
-DATA_FLAGS=(-s "$SRC" -t "$TGT" --gen-subset "$SUBSET" --remove-bpe --tokenizer moses --seed "$SEED")
-has_gpu || DATA_FLAGS+=(--cpu)
+FLAGS=(-s "$SRC" -t "$TGT" --gen-subset "$SUBSET" --remove-bpe --tokenizer moses --seed "$SEED")
+has_gpu || FLAGS+=(--cpu)
 GRID_FLAGS=(--pools "$OUT/pools" --utility-args "$UTILITY_ARGS" --metric-args "$METRIC_ARGS" --metrics "$METRIC")
 
 # paths NAME...: PATHS becomes --path MODELS/NAME.pt ..., empty where one is missing.
@@ -69,7 +69,7 @@ measure() {
         return
     fi
     log "$name ..."
-    dcmbr "$subcommand" "$DATA" "${PATHS[@]}" "${DATA_FLAGS[@]}" "${first[@]}" "$@" --output "$table"
+    dcmbr "$subcommand" "$BIN" "${PATHS[@]}" "${FLAGS[@]}" "${first[@]}" "$@" --output "$table"
 }
 
 # sweep TABLE OPTION...: one dcmbr sweep by UTILITY.
