@@ -34,9 +34,15 @@ def test_bleurt_report(pools: List[TextPool], monkeypatch: pytest.MonkeyPatch) -
     assert report["naive, batched"]["calls"] == 9
     assert report["exact"]["calls"] == (4 + 9) / 2
     assert report["calls_of_exact_in_naive_calls"] == round(6.5 / 9, 3)
+    assert neural.calls_of_exact(pools) == {"sentences": 2, "naive": 9, "exact": 6.5, "share": 0.722}
     assert report["same_choice_as_exact"] == {"prune": 1, "coarse": 1}  # too few hypotheses to drop any
     product = np.prod([saving["cpu"] for saving in report["savings"].values()])
     assert product == pytest.approx(report["exact_times_faster_than_naive_batched"]["cpu"], rel=0.05)
+
+
+def test_batches_as_they_come_hold_every_pair_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(neural, "NAIVE_BATCH", 4)
+    assert [batch.tolist() for batch in neural.batches_as_they_come([7] * 9, 3)] == [[0, 1, 2, 3], [4, 5, 6, 7], [8]]
 
 
 def test_the_contestants_score_alike(pools: List[TextPool], tmp_path: Path) -> None:

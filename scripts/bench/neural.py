@@ -1,9 +1,11 @@
 """What costly utilities cost in MBR decoding: BLEURT and METEOR, from one pair at a time to the decision rules.
 
     python scripts/bench/neural.py POOLS.jsonl [--checkpoint FOLDER] [--language de] [--sentences 16] [--runs 3]
+        [--layers 2 --dimensions 128] [--only bleurt]
 
 ``POOLS.jsonl`` are records of ``--pools-out`` with shared pools. Without ``--checkpoint`` BLEURT is a random model with
-as many layers and dimensions as BLEURT-tiny; its speed is that of a trained one of its size, its choices mean nothing.
+as many layers and dimensions as BLEURT-tiny, or as asked for (BLEURT-20-D3 has 3 of 640, BLEURT-base 12 of 768); its
+speed is that of a trained one of its size, its choices mean nothing.
 Prints one JSON object: calls and milliseconds a sentence, on the clock and of the processor (with METEOR that of both
 processes), and what each saving contributes. On a machine with other work look at the processor's time (``cpu``).
 """
@@ -46,13 +48,25 @@ def main() -> None:
     parser.add_argument("--language", default="de", help="METEOR's language (default: de)")
     parser.add_argument("--sentences", type=int, default=16, help="how many, at even distances (default: 16)")
     parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--layers", type=int, default=2, help="of the random BLEURT model (default: 2)")
+    parser.add_argument("--dimensions", type=int, default=128, help="of the random BLEURT model (default: 128)")
+    parser.add_argument("--only", choices=["bleurt", "meteor"], help="leave out the other (default: both)")
     args = parser.parse_args()
-    pools = spread([row.hypotheses for row in read_pools(args.pools)], args.sentences)
-    report = {
-        "bleurt": bleurt_benchmark(pools, args.checkpoint, args.runs),
-        "meteor": meteor_benchmark(pools, args.language, args.runs),
-    }
+    everything = [row.hypotheses for row in read_pools(args.pools)]
+    pools = spread(everything, args.sentences)
+    report: Dict[str, Any] = {"calls": calls_of_exact(everything)}
+    if args.only != "meteor":
+        report["bleurt"] = bleurt_benchmark(pools, args.checkpoint, args.runs, args.layers, args.dimensions)
+    if args.only != "bleurt":
+        report["meteor"] = meteor_benchmark(pools, args.language, args.runs)
     print(json.dumps(report, indent=2))
+
+
+def calls_of_exact(pools: Sequence[TextPool]) -> Dict[str, float]:
+    """Means over all sentences: pairs of draws, pairs of distinct texts, and how many of the former the latter are."""
+    naive = float(np.mean([len(pool.draws) ** 2 for pool in pools]))
+    exact = float(np.mean([len(pool.texts) ** 2 for pool in pools]))
+    return {"sentences": len(pools), "naive": naive, "exact": round(exact, 1), "share": round(exact / naive, 3)}
 
 
 def spread(pools: Sequence[TextPool], count: int) -> List[TextPool]:
@@ -119,13 +133,17 @@ def rule_calls(pools: Sequence[TextPool], utility: Any, name: str) -> Dict[str, 
 # --- BLEURT --------------------------------------------------------------------------------------------------------
 
 
-def bleurt_benchmark(pools: Sequence[TextPool], checkpoint: Optional[Path] = None, runs: int = 3) -> Dict[str, Any]:
+def bleurt_benchmark(
+    pools: Sequence[TextPool], checkpoint: Optional[Path] = None, runs: int = 3, layers: int = 2, dimensions: int = 128
+) -> Dict[str, Any]:
     """Calls and milliseconds a sentence of each way to score shared pools, and what each saving contributes.
 
     Args:
         pools: one for each sentence.
         checkpoint: folder of a BLEURT model; None: a random one, whose vocabulary is learnt from the pools.
         runs: timed runs, after one that is not timed.
+        layers: of the random model.
+        dimensions: of the random model.
     """
     import torch
 
@@ -133,27 +151,28 @@ def bleurt_benchmark(pools: Sequence[TextPool], checkpoint: Optional[Path] = Non
     with tempfile.TemporaryDirectory() as folder:
         if checkpoint is None:
             texts = sorted({text for pool in pools for text in pool.texts})
-            checkpoint = random_bleurt(Path(folder) / "random", texts)
+            checkpoint = random_bleurt(Path(folder) / "random", texts, layers, dimensions)
         utility = BleurtUtility(checkpoint=str(checkpoint), device="cpu")
     contestants = bleurt_contestants(pools, utility)
     times = medians(contestants, runs, len(pools))
-    draws = float(np.mean([len(pool.draws) ** 2 for pool in pools]))
-    distinct = float(np.mean([len(pool.texts) ** 2 for pool in pools]))
+    share = calls_of_exact(pools)
     times["naive, one pair at a time"] = one_pair_at_a_time(pools, utility)
-    calls = {name: draws if name.startswith("naive") else distinct for name in times}
+    calls = {name: share["naive" if name.startswith("naive") else "exact"] for name in times}
     rules = {name: rule_calls(pools, utility, name) for name in RULES}
     calls.update({name: rules[name]["calls"] for name in RULES})
     naive, exact = times["naive, batched"], times["exact"]
     return {
         "signature": utility.signature(),
+        "parameters": sum(weights.numel() for weights in utility._model.parameters()),
         "sentences": len(pools),
         **{name: as_report(times[name], calls[name]) for name in times},
         "same_choice_as_exact": {name: rules[name]["same_choice"] for name in ("prune", "coarse")},
-        "calls_of_exact_in_naive_calls": round(distinct / draws, 3),
+        "calls_of_exact_in_naive_calls": share["share"],
         "exact_times_faster_than_naive_batched": ratio(naive, exact),
         "savings": {
             "distinct pairs": ratio(naive, times["distinct, batched"]),
-            "texts tokenised once, length batches": ratio(times["distinct, batched"], times["distinct, by length"]),
+            "texts tokenised once": ratio(times["distinct, batched"], times["distinct, tokenised once"]),
+            "batches by length": ratio(times["distinct, tokenised once"], times["distinct, by length"]),
             "last layer for one position": ratio(times["distinct, by length"], exact),
         },
     }
@@ -168,9 +187,14 @@ def bleurt_contestants(pools: Sequence[TextPool], utility: BleurtUtility) -> Dic
         with mock.patch.object(bleurt, "first_token_scores", library_scores):
             utility.pairwise_batch(comparisons)
 
+    def tokenised_once() -> None:
+        with mock.patch.object(bleurt, "length_batches", batches_as_they_come):
+            by_length()
+
     contestants: Dict[str, Callable[[], Any]] = {
         "naive, batched": lambda: [library_pairwise(utility, draws_of(pool)) for pool in pools],
         "distinct, batched": lambda: [library_pairwise(utility, pool.texts) for pool in pools],
+        "distinct, tokenised once": tokenised_once,
         "distinct, by length": by_length,
     }
     for name, arguments in RULES.items():
@@ -192,6 +216,11 @@ def library_pairwise(utility: BleurtUtility, texts: Sequence[str]) -> np.ndarray
     return np.array(scores).reshape(len(texts), len(texts))
 
 
+def batches_as_they_come(lengths: Sequence[int], budget: int) -> List[np.ndarray]:
+    """Batches of a fixed size in the order of the pairs, in place of ours."""
+    return [np.arange(len(lengths))[start : start + NAIVE_BATCH] for start in range(0, len(lengths), NAIVE_BATCH)]
+
+
 def library_scores(model: Any, tokens: Any, segments: Any, visible: Any) -> Any:
     """The library's own forward pass, in place of ours."""
     mask = None if visible is None else visible.long()
@@ -199,19 +228,17 @@ def library_scores(model: Any, tokens: Any, segments: Any, visible: Any) -> Any:
 
 
 def one_pair_at_a_time(pools: Sequence[TextPool], utility: BleurtUtility) -> Times:
-    """Milliseconds a sentence, from some pairs of the first pool's draws."""
+    """Milliseconds a sentence, from ``SINGLE_PAIRS`` pairs of draws taken from all pools in turn."""
     import torch
 
-    draws = draws_of(pools[0])
-    pairs = [(draws[i % len(draws)], draws[i * 7 % len(draws)]) for i in range(SINGLE_PAIRS)]
+    draws = [draws_of(pools[i % len(pools)]) for i in range(SINGLE_PAIRS)]
+    pairs = [(texts[i % len(texts)], texts[i * 7 % len(texts)]) for i, texts in enumerate(draws)]
     start, start_cpu = time.perf_counter(), time.process_time()
     with torch.inference_mode():
         for reference, candidate in pairs:
             utility._model(**utility._tokenizer([reference], [candidate], return_tensors="pt")).logits.item()
-    calls = np.mean([len(pool.draws) ** 2 for pool in pools]) / len(pairs)
-    return Times(
-        float(1000 * calls * (time.perf_counter() - start)), float(1000 * calls * (time.process_time() - start_cpu))
-    )
+    seconds = Times(time.perf_counter() - start, time.process_time() - start_cpu)
+    return Times(*(1000 * calls_of_exact(pools)["naive"] / len(pairs) * value for value in seconds))
 
 
 def random_bleurt(folder: Path, texts: Sequence[str], layers: int = 2, dimensions: int = 128) -> Path:
