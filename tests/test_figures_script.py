@@ -16,7 +16,7 @@ SCRIPT = Path(__file__).parents[1] / "scripts" / "multi30k" / "figures.sh"
 CELL = "label_smoothing\tdecoding\tmetric\tnum_hyp\ttemp_hyp\ttemp_ref\tscore\n"
 TABLES: Dict[str, str] = {
     "sizes": CELL + "0\tmbr\tchrF\t5\t1\t1\t50\n0.1\tmbr\tchrF\t5\t1\t1\t40\n",
-    "topn": "label_smoothing\trank\tmetric\tscore\n0\t1\tchrF\t50\n0\t2\tchrF\t40\n0.1\t1\tchrF\t60\n",
+    "topn": "label_smoothing\trank\tmetric\tscore\tall_exact\n0\t1\tchrF\t50\tyes\n0.1\t1\tchrF\t60\tyes\n",
     "temperature": "task\t" + CELL + "test-en-de\t0.1\tmbr\tchrF\t10\t1\t1\t50\n",
     "hypotheses": CELL + "0.1\tdcmbr\tchrF\t10\t0.5\t1\t50\n",
     "references": CELL + "0.1\tdcmbr\tchrF\t10\t0.5\t0.5\t51\n",

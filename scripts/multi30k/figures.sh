@@ -113,6 +113,7 @@ sweep models --num-hyp "$NUM" --temp-hyp 0.5,1 --with-beam --beam 5 --entropy
 WHERE=()
 figure 1 "$OUT/models.tsv"
 figure 2 "$OUT/ranks.tsv"
+WHERE=(--where all_exact=yes)
 figure 3 "$OUT/topn.tsv"
 WHERE=(--where decoding=mbr)
 if [[ ${#ALL[@]} -ge 3 ]]; then
