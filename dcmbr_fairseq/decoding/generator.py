@@ -154,28 +154,33 @@ class MBRSequenceGenerator(SequenceGenerator):
             )
 
     def _hypotheses(self, sentence: SentencePools, decision: Optional[Decision]) -> Hypotheses:
-        """fairseq's n-best list: distinct texts by expected utility, or, for ``sample``, the draws in their order."""
-        pool, texts = sentence.tokens[0], sentence.hypotheses
-        if decision is None:
-            return [self._hypothesis(pool, sequence, None) for sequence in pool.draws]
-        sequence_of = most_probable_sequences(pool, texts)
-        return [self._hypothesis(pool, sequence_of[i], float(decision.expected[i])) for i in decision.order]
+        """fairseq's n-best list: distinct texts by expected utility, or, for ``sample``, the draws in their order.
 
-    def _hypothesis(self, pool: TokenPool, sequence: int, expected: Optional[float]) -> Dict[str, Any]:
-        """A fairseq hypothesis. fairseq's commands print ``score / ln 2``: compensated, so they show the utility."""
-        log_probs = torch.from_numpy(pool.positional_log_probs[sequence]).float()
-        if expected is None:
-            length = len(log_probs) ** self.len_penalty if self.normalize_scores else 1.0
-            score = log_probs.sum() / length
+        fairseq's commands print ``score / ln 2``: the utility is compensated for that, so that they show it.
+        """
+        pool = sentence.tokens[0]
+        if decision is None:
+            sequences = pool.draws
+            lengths = [len(pool.tokens[i]) ** self.len_penalty if self.normalize_scores else 1.0 for i in sequences]
+            scores = torch.from_numpy(pool.log_prob[sequences] / np.array(lengths)).float()
         else:
-            score = torch.tensor(expected * math.log(2), dtype=torch.float64)
-        return {
-            "tokens": torch.from_numpy(pool.tokens[sequence]),
-            "score": score,
-            "attention": torch.empty(0),
-            "alignment": torch.empty(0),
-            "positional_scores": log_probs,  # a copy: fairseq's commands divide it in place
-        }
+            sequences = most_probable_sequences(pool, sentence.hypotheses)[decision.order]
+            scores = torch.from_numpy(decision.expected[decision.order] * math.log(2))
+        sizes = [len(pool.tokens[i]) for i in sequences]
+        tokens = torch.from_numpy(np.concatenate([pool.tokens[i] for i in sequences])).split(sizes)
+        log_probs = np.concatenate([pool.positional_log_probs[i] for i in sequences]).astype(np.float32)
+        parts = zip(tokens, scores.unbind(), torch.from_numpy(log_probs).split(sizes), strict=True)
+        nothing = torch.empty(0)
+        return [
+            {
+                "tokens": own_tokens,
+                "score": score,
+                "attention": nothing,
+                "alignment": nothing,
+                "positional_scores": own_log_probs,  # a copy: fairseq's commands divide it in place
+            }
+            for own_tokens, score, own_log_probs in parts
+        ]
 
     def _suppressed(self) -> Tuple[int, ...]:
         return () if self.token_indices_to_suppress is None else tuple(self.token_indices_to_suppress.tolist())
