@@ -10,7 +10,7 @@ import torch
 from sacrebleu.metrics import CHRF
 
 from dcmbr_fairseq.analysis.models import Workspace
-from dcmbr_fairseq.analysis.topn import Budget, mark_comparable, search_sentences
+from dcmbr_fairseq.analysis.topn import Budget, cost_by_length, mark_comparable, search_sentences, summary
 from dcmbr_fairseq.cli import main
 from dcmbr_fairseq.decoding.exact_search import ExactSearch
 
@@ -101,6 +101,22 @@ def test_it_goes_on_where_it_was_interrupted(toy: Any, table: Path, tmp_path: Pa
 def test_sentences_that_are_exact_with_every_model_are_marked() -> None:
     rows = [{"model": m, "sentence": s, "exact": e} for m, s, e in [("a", 0, "yes"), ("a", 1, "yes"), ("b", 1, "time")]]
     assert [row["all_exact"] for row in mark_comparable(rows)] == ["yes", "no", "no"]
+
+
+def test_summaries() -> None:
+    searches = [("a", 0, 3, "yes", 10), ("a", 1, 10, "yes", 20), ("a", 2, 11, "yes", 60), ("b", 2, 11, "time", 9)]
+    rows = [
+        {"model": m, "sentence": s, "source_tokens": t, "exact": e, "expansions": x, "seconds": x / 10, "rank": r,
+         "metric": metric, "score": 10 * s + r, "text": "" if (s, r) == (1, 1) else "x"}
+        for m, s, t, e, x in searches for metric in ("chrF", "BLEU") for r in (1, 2)
+    ]  # fmt: skip
+    first, second = summary(mark_comparable(rows))
+    assert first["sentences"] == first["exact"] == 3 and first["empty first"] == 1
+    assert (first["expansions (median)"], first["(mean)"], first["(mean) "]) == (20, 30, 3)
+    assert first["chrF (all exact)"] == first["BLEU (all exact)"] == np.mean([1, 2, 11, 12])  # without sentence 2
+    assert (second["sentences"], second["exact"], second["chrF (all exact)"]) == (1, 0, None)
+    lengths = [(r["model"], r["source tokens"], r["sentences"], r["(mean)"]) for r in cost_by_length(rows)]
+    assert lengths == [("a", "1-10", 2, 15), ("a", "11-20", 1, 60), ("b", "11-20", 1, 9)]
 
 
 def test_budgets_reach_the_search(toy: Any) -> None:

@@ -1,7 +1,7 @@
 """The most probable translations of a model and how good they are (Sec. 4.2, Figure 3); sentence by sentence."""
 
 import logging
-from typing import Dict, Iterable, Iterator, List, NamedTuple, Sequence
+from typing import Any, Dict, Iterable, Iterator, List, NamedTuple, Sequence, Tuple
 
 import numpy as np
 from tqdm import tqdm
@@ -116,26 +116,51 @@ def mark_comparable(rows: Sequence[Row]) -> List[Row]:
     return [{**row, "all_exact": "no" if row["sentence"] in given_up else "yes"} for row in rows]
 
 
-def summary(rows: Iterable[Row]) -> List[Row]:
-    """One row for each model: how many searches were exact, their cost, and how good the sequences are."""
-    groups: Dict[str, List[Row]] = {}
+def summary(rows: Sequence[Row]) -> List[Row]:
+    """One row for each model: how many searches were exact, their cost, and how good the sequences are.
+
+    Args:
+        rows: marked by :func:`mark_comparable`; quality is the mean over the sentences that are exact with every model,
+            None if there are none.
+    """
+    found = []
+    for (model,), group in _grouped(rows, ("model",)).items():
+        empty = {row["sentence"] for row in group if row["rank"] == 1 and not row["text"]}
+        exact = [row for row in group if row["all_exact"] == "yes"]
+        quality = {
+            f"{metric} (all exact)": float(np.mean([r["score"] for r in exact if r["metric"] == metric]))
+            if exact else None
+            for metric in dict.fromkeys(row["metric"] for row in group)
+        }  # fmt: skip
+        found.append({"model": model, **_cost(group), "empty first": len(empty), **quality})
+    return found
+
+
+def cost_by_length(rows: Sequence[Row], width: int = 10) -> List[Row]:
+    """The cost of the searches for sources of 1 to ``width`` tokens, of ``width`` + 1 to 2 ``width``, and so on."""
+    rows = sorted(({**row, "length": (row["source_tokens"] - 1) // width} for row in rows), key=lambda r: r["length"])
+    return [
+        {"model": model, "source tokens": f"{length * width + 1}-{(length + 1) * width}", **_cost(group)}
+        for (model, length), group in sorted(_grouped(rows, ("model", "length")).items(), key=lambda item: item[0][0])
+    ]
+
+
+def _grouped(rows: Iterable[Row], columns: Sequence[str]) -> Dict[Tuple[Any, ...], List[Row]]:
+    groups: Dict[Tuple[Any, ...], List[Row]] = {}
     for row in rows:
-        groups.setdefault(row["model"], []).append(row)
-    return [{"model": model, **_summary(group)} for model, group in groups.items()]
+        groups.setdefault(tuple(row[column] for column in columns), []).append(row)
+    return groups
 
 
-def _summary(rows: Sequence[Row]) -> Row:
-    first = {row["sentence"]: row for row in rows if row["rank"] == 1}.values()
-    expansions, seconds = (np.array([row[name] for row in first]) for name in ("expansions", "seconds"))
-    found: Row = {
-        "sentences": len(first),
-        "exact": sum(row["exact"] == "yes" for row in first),
-        "empty first": sum(not row["text"] for row in first),
+def _cost(rows: Sequence[Row]) -> Row:
+    """Over the sentences of ``rows``: how many were exact, expansions and seconds a sentence."""
+    searches = {row["sentence"]: row for row in rows if row["rank"] == 1}.values()
+    expansions, seconds = (np.array([row[name] for row in searches]) for name in ("expansions", "seconds"))
+    return {
+        "sentences": len(searches),
+        "exact": sum(row["exact"] == "yes" for row in searches),
         "expansions (median)": float(np.median(expansions)),
         "(mean)": float(expansions.mean()),
         "seconds (median)": float(np.median(seconds)),
         "(mean) ": float(seconds.mean()),
     }
-    for metric in dict.fromkeys(row["metric"] for row in rows):
-        found[metric] = float(np.mean([row["score"] for row in rows if row["metric"] == metric]))
-    return found

@@ -52,9 +52,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Search, write the table, and print a summary."""
+    """Search, write the table, and print summaries."""
     from dcmbr_fairseq.analysis.quality import build_qualities
-    from dcmbr_fairseq.analysis.topn import Budget, mark_comparable, measure_topn, summary
+    from dcmbr_fairseq.analysis.topn import Budget, cost_by_length, mark_comparable, measure_topn, summary
 
     refuse_existing(args.output)
     names = parse_names("--metrics", args.metrics)
@@ -68,7 +68,8 @@ def run(args: argparse.Namespace) -> None:
     journal = Journal(args.output, settings)
     keys = measure_topn(workspace, systems, corpus, budget, qualities, journal, args.test_set or workspace.test_set())
     rows = mark_comparable(journal.rows(keys))
-    print(format_rows(summary(rows), "text"), end="")
+    print(format_rows(summary(rows), "text"))
+    print(format_rows(cost_by_length(rows), "text"), end="")
     journal.finish(rows)
     for quality in qualities:
         quality.close()
