@@ -1,6 +1,8 @@
 """The line process against a small child program: order, deaths, silence, odd paths, and what is sent."""
 
 import os
+import signal
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -73,6 +75,23 @@ def test_a_silent_child_is_killed_after_the_time_out(program: Path) -> None:
     with pytest.raises(UserError, match=r"ECHO did not answer within 0.5 seconds, twice"):
         echo.ask(["a", "sleep", *("x" * 1000 for _ in range(1000))], 1002)  # the writer is stuck meanwhile
     assert time.monotonic() - start < 30
+
+
+def test_the_time_that_a_process_is_suspended_does_not_count(tmp_path: Path) -> None:
+    child = "import sys, time; sys.stdin.readline(); [time.sleep(0.1) for _ in range(15)]; print('done', flush=True)"
+    parent = (
+        "import os, sys; from dcmbr_fairseq.utilities.line_process import LineProcess; "
+        "slow = LineProcess('SLOW', [sys.executable, '-c', sys.argv[1]], 4); slow.start(); "
+        "print(slow._child.process.pid, flush=True); print(slow.ask(['x'], 1), slow.starts); slow.close()"
+    )
+    asking = subprocess.Popen([sys.executable, "-c", parent, child], stdout=subprocess.PIPE, text=True)
+    assert asking.stdout is not None
+    both = [asking.pid, int(asking.stdout.readline())]
+    for signal_number, seconds in ((signal.SIGSTOP, 4.5), (signal.SIGCONT, 0)):
+        for pid in both:
+            os.kill(pid, signal_number)
+        time.sleep(seconds)
+    assert asking.communicate(timeout=60)[0] == "['done'] 1\n"
 
 
 def test_closing_ends_the_child(program: Path) -> None:

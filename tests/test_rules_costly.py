@@ -218,6 +218,17 @@ def test_a_utility_of_another_shape_is_refused_in_one_sentence(name: str) -> Non
         build_rule(name, {"schedule": [40]} if name == "prune" else {}).decide([pool(0, 2, 40)], Transposed())
 
 
+def test_a_cheap_utility_of_another_shape_is_refused_in_one_sentence() -> None:
+    class Flat(CountingUtility):
+        def pairwise(self, *comparison: Any) -> np.ndarray:
+            return super().pairwise(*comparison)[:, :1]
+
+    rule = CoarseToFineRule()
+    rule.coarse = Flat()
+    with pytest.raises(UserError, match=r"cheap utility of coarse gave a matrix of shape \(2, 1\) for 2 hypotheses"):
+        rule.decide([pool(0, 2, 40)], CountingUtility())
+
+
 def test_survivors_stand_before_those_with_higher_but_earlier_estimates() -> None:
     expected, log_prob, rounds = np.array([9.0, 1.0, 2.0, 2.0]), np.array([0.0, 0, -2, -1]), np.array([1, 3, 2, 2])
     assert survivors_first(expected, log_prob, rounds).tolist() == [1, 3, 2, 0]
@@ -244,8 +255,8 @@ def test_estimates_are_on_the_scale_of_the_costly_utility() -> None:
         ("prune", {"beta": 1}, "do not fit --selection prune"),
         ("coarse", {"hypotheses": 0}, "hypotheses must be a whole number of at least 1, got 0"),
         ("coarse", {"references": True}, "references must be a whole number of at least 1, got True"),
-        ("coarse", {"utility": "chrg"}, "--utility chrg is unknown"),
-        ("coarse", {"utility_args": {"beta": -1}}, "beta must be a number >= 0"),
+        ("coarse", {"utility": "chrg"}, "--selection-args: the cheap utility of coarse: --utility chrg is unknown"),
+        ("coarse", {"utility_args": {"beta": -1}}, "cheap utility of coarse: .*beta must be a number >= 0"),
     ],
 )
 def test_bad_arguments_are_one_sentence(name: str, arguments: Any, message: str) -> None:

@@ -4,12 +4,15 @@ from typing import Any, List, Mapping, Optional, Sequence
 
 import numpy as np
 
+from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.rules.arguments import check_whole
 from dcmbr_fairseq.rules.decision import Candidates, Decision
 from dcmbr_fairseq.rules.expected_utility import expected_utilities, rank, utility_matrices
 from dcmbr_fairseq.rules.survivors import comparison_of, survivors_first
 from dcmbr_fairseq.utilities import build_utility
 from dcmbr_fairseq.utilities.base import Comparison, Utility
+
+CHEAP = "--selection-args: the cheap utility of coarse"
 
 
 class CoarseToFineRule:
@@ -36,14 +39,17 @@ class CoarseToFineRule:
     ) -> None:
         self.hypotheses = check_whole("hypotheses", hypotheses, 1)
         self.references = None if references is None else check_whole("references", references, 1)
-        self.coarse = build_utility(utility, utility_args or {})
+        try:
+            self.coarse = build_utility(utility, utility_args or {})
+        except UserError as error:
+            raise UserError(f"{CHEAP}: {error}") from error
 
     def decide(self, batch: Sequence[Candidates], utility: Utility, nbest: int = 1) -> List[Decision]:
         """See :class:`~dcmbr_fairseq.rules.decision.DecisionRule`; the calls are those of the costly utility."""
         coarse = [Comparison(c.hypotheses, c.references, c.source) for c in batch]
         cheap = [
             expected_utilities(matrix, candidates.weights)
-            for candidates, matrix in zip(batch, self.coarse.pairwise_batch(coarse), strict=True)
+            for candidates, matrix in zip(batch, utility_matrices(self.coarse, coarse, CHEAP), strict=True)
         ]
         kept = [self._best_hypotheses(c, expected, nbest) for c, expected in zip(batch, cheap, strict=True)]
         references = self._best_references(batch)
@@ -61,7 +67,8 @@ class CoarseToFineRule:
         if size is None or all(len(indices) <= size for indices in weighty):
             return weighty
         texts = [[c.references[i] for i in indices.tolist()] for c, indices in zip(batch, weighty, strict=True)]
-        matrices = self.coarse.pairwise_batch([Comparison(t, t, c.source) for t, c in zip(texts, batch, strict=True)])
+        pairs = [Comparison(t, t, c.source) for t, c in zip(texts, batch, strict=True)]
+        matrices = utility_matrices(self.coarse, pairs, CHEAP)
         best = []
         for candidates, indices, matrix in zip(batch, weighty, matrices, strict=True):
             weights = candidates.weights[indices]

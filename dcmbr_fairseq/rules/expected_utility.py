@@ -35,8 +35,8 @@ class ExactRule:
         return [decide_exactly(candidates, matrix) for candidates, matrix in zip(batch, matrices, strict=True)]
 
 
-def utility_matrices(utility: Utility, batch: Sequence[Comparison]) -> List[np.ndarray]:
-    """The utility's matrices ``(H, R)``, one for each comparison.
+def utility_matrices(utility: Utility, batch: Sequence[Comparison], flag: str = "--utility") -> List[np.ndarray]:
+    """The matrices ``(H, R)`` of the utility that ``flag`` chose, one for each comparison.
 
     Raises:
         UserError: one has another shape.
@@ -46,7 +46,7 @@ def utility_matrices(utility: Utility, batch: Sequence[Comparison]) -> List[np.n
         shape = (len(comparison.hypotheses), len(comparison.references))
         if matrix.shape != shape:
             raise UserError(
-                f"--utility gave a matrix of shape {matrix.shape} for {shape[0]} hypotheses and {shape[1]} references: "
+                f"{flag} gave a matrix of shape {matrix.shape} for {shape[0]} hypotheses and {shape[1]} references: "
                 f"its pairwise method must give {shape}"
             )
     return matrices

@@ -18,6 +18,7 @@ from dcmbr_fairseq.utilities.arguments import check_number
 logger = logging.getLogger(__name__)
 
 STDERR_LINES = 5  # of the child's last words, how many are quoted
+PATIENCE_S = 0.5  # how long is waited at a time: a suspended process (Ctrl-Z) must not count the time it was away
 LAST_WORDS_S = 5  # how long a child may take to end after its input was closed
 
 
@@ -123,14 +124,20 @@ class _Child:
         _in_background(_write_lines, self.stdin, lines)
         answers: List[str] = []
         while len(answers) < replies:
-            try:
-                answer = self.answers.get(timeout=timeout)
-            except queue.Empty:
-                raise ChildFailed(f"did not answer within {timeout:g} seconds{self._quote()}") from None
+            answer = self._next_answer(timeout)
             if answer is None:
                 raise ChildFailed(f"ended with exit status {self.process.wait()}{self._quote(ended=True)}")
             answers.append(answer)
         return answers
+
+    def _next_answer(self, timeout: float) -> Optional[str]:
+        waited = 0.0
+        while waited < timeout:
+            patience = min(PATIENCE_S, timeout - waited)
+            with contextlib.suppress(queue.Empty):
+                return self.answers.get(timeout=patience)
+            waited += patience
+        raise ChildFailed(f"did not answer within {timeout:g} seconds{self._quote()}")
 
     def _quote(self, ended: bool = False) -> str:
         if ended:
