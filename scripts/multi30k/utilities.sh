@@ -5,8 +5,8 @@
 #   scripts/multi30k/utilities.sh SRC TGT LS [TEST]          for example: en de 0.1 test_2016_flickr
 #
 # The table is printed, and written as text, TSV and LaTeX below WORK/SRC-TGT/utilities/RUN/TEST; scores.tsv beside it is
-# for `dcmbr table` and `dcmbr plot`. TER is slow as a utility: UTILITIES="bleu chrf meteor" METRICS=bleu,chrf,meteor,ter
-# does without. BEER is added where BEER_HOME is set, BLEURT where BLEURT_CHECKPOINT names its folder.
+# for `dcmbr table` and `dcmbr plot`. BEER is added where BEER_HOME is set, BLEURT where BLEURT_CHECKPOINT names its
+# folder.
 #
 # Environment: UTILITIES (bleu chrf meteor ter), METRICS (the utilities, separated by commas), LIMIT (0: all sentences;
 # otherwise the first LIMIT), NUM (50 samples), TEMP (0.5, both temperatures), SEED (1), RUN (lsLS), WORK (work/multi30k).
