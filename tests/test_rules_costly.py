@@ -1,6 +1,7 @@
 """Rules for costly utilities: pruning and coarse to fine against the exact rule, by property and on made-up pools."""
 
 import itertools
+import logging
 from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 import numpy as np
@@ -227,6 +228,19 @@ def test_a_cheap_utility_of_another_shape_is_refused_in_one_sentence() -> None:
     rule.coarse = Flat()
     with pytest.raises(UserError, match=r"cheap utility of coarse gave a matrix of shape \(2, 1\) for 2 hypotheses"):
         rule.decide([pool(0, 2, 40)], CountingUtility())
+
+
+@pytest.mark.parametrize("name", ["prune", "coarse"])
+def test_calls_are_logged_once_when_the_rule_is_done_with(name: str, caplog: pytest.LogCaptureFixture) -> None:
+    rule = build_rule(name, {})
+    decisions = [*rule.decide([pool(0, 30, 40), pool(1, 2, 3)], CountingUtility())]
+    decisions += rule.decide([pool(2, 20, 10)], CountingUtility())
+    with caplog.at_level(logging.INFO, logger="dcmbr_fairseq"):
+        del rule
+    assert [record.getMessage() for record in caplog.records] == [
+        f"--selection {name}: {sum(one.utility_calls for one in decisions)} utility calls; "
+        f"the exact rule compares all {30 * 40 + 2 * 3 + 20 * 10} pairs of distinct texts"
+    ]
 
 
 def test_survivors_stand_before_those_with_higher_but_earlier_estimates() -> None:

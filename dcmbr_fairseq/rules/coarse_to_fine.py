@@ -6,6 +6,7 @@ import numpy as np
 
 from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.rules.arguments import check_whole
+from dcmbr_fairseq.rules.calls import CallCount
 from dcmbr_fairseq.rules.decision import Candidates, Decision
 from dcmbr_fairseq.rules.expected_utility import expected_utilities, rank, utility_matrices
 from dcmbr_fairseq.rules.survivors import comparison_of, survivors_first
@@ -43,6 +44,7 @@ class CoarseToFineRule:
             self.coarse = build_utility(utility, utility_args or {})
         except UserError as error:
             raise UserError(f"{CHEAP}: {error}") from error
+        self._calls = CallCount(self, "coarse")
 
     def decide(self, batch: Sequence[Candidates], utility: Utility, nbest: int = 1) -> List[Decision]:
         """See :class:`~dcmbr_fairseq.rules.decision.DecisionRule`; the calls are those of the costly utility."""
@@ -55,7 +57,8 @@ class CoarseToFineRule:
         references = self._best_references(batch)
         fine = [comparison_of(*parts) for parts in zip(batch, kept, references, strict=True)]
         matrices = utility_matrices(utility, fine)
-        return [_decision(*parts) for parts in zip(batch, cheap, kept, references, matrices, strict=True)]
+        decisions = [_decision(*parts) for parts in zip(batch, cheap, kept, references, matrices, strict=True)]
+        return self._calls.counted(batch, decisions)
 
     def _best_hypotheses(self, candidates: Candidates, cheap: np.ndarray, nbest: int) -> np.ndarray:
         return np.sort(rank(cheap, candidates.log_prob)[: max(self.hypotheses, nbest)])

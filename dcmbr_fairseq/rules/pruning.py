@@ -7,6 +7,7 @@ import numpy as np
 
 from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.rules.arguments import check_whole
+from dcmbr_fairseq.rules.calls import CallCount
 from dcmbr_fairseq.rules.decision import Candidates, Decision
 from dcmbr_fairseq.rules.expected_utility import expected_utilities, rank, utility_matrices
 from dcmbr_fairseq.rules.survivors import comparison_of, survivors_first
@@ -43,6 +44,7 @@ class PruningRule:
         self.schedule = _check_schedule(schedule)
         self.bootstrap = check_whole("bootstrap", bootstrap, 1)
         self.seed = check_whole("seed", seed, 0)
+        self._calls = CallCount(self, "prune")
 
     def decide(self, batch: Sequence[Candidates], utility: Utility, nbest: int = 1) -> List[Decision]:
         """See :class:`~dcmbr_fairseq.rules.decision.DecisionRule`; one round of all sentences is one utility batch."""
@@ -55,7 +57,7 @@ class PruningRule:
                 race.add(target, matrix)
                 if not race.finished:
                     race.keep(self._winners(race, nbest))
-        return [race.decision() for race in races]
+        return self._calls.counted(batch, [race.decision() for race in races])
 
     def _next_size(self, race: "_Race", nbest: int) -> int:
         """How many references are to be compared after the next round; all at once when there is nobody to drop."""
