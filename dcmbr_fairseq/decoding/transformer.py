@@ -173,7 +173,7 @@ class _SentenceBlocks:
             self.mask.masked_fill_(padding_mask[0].bool(), -torch.inf)
         self.blocks = np.zeros(self.sentences, dtype=np.int64)  # blocks of each sentence
         self.count = self.layout = 0  # blocks in all; number of the layout
-        self.place = self.sentence = torch.empty(0, dtype=torch.int64, device=states.device)
+        self.place = self.row = self.sentence = torch.empty(0, dtype=torch.int64, device=states.device)
 
     def assign(self, sentences: np.ndarray) -> None:
         """Give each row ``(P,)`` a place in a block of its sentence; the layout is kept while it serves."""
@@ -185,16 +185,17 @@ class _SentenceBlocks:
         starts, first = np.cumsum(counts) - counts, np.cumsum(self.blocks) - self.blocks
         place = np.empty_like(order)
         place[order] = np.arange(len(order)) + (first * BLOCK_ROWS - starts)[sentences[order]]
-        self.place = torch.from_numpy(place).to(self.place.device)
+        row = np.zeros(self.count * BLOCK_ROWS, dtype=np.int64)
+        row[place] = np.arange(len(place))
+        self.place, self.row = (torch.from_numpy(x).to(self.place.device) for x in (place, row))
 
     def _lay_out(self, blocks: np.ndarray) -> None:
         self.blocks, self.count, self.layout = blocks, int(blocks.sum()), self.layout + 1
         self.sentence = torch.from_numpy(np.repeat(np.arange(self.sentences), blocks)).to(self.place.device)
 
     def scatter(self, rows: Tensor) -> Tensor:
-        """``(P, C) -> (G, W, C)``, zeros where there is no row."""
-        grouped = rows.new_zeros((self.count * BLOCK_ROWS, rows.size(1)))
-        return grouped.index_copy_(0, self.place, rows).view(self.count, BLOCK_ROWS, -1)
+        """``(P, C) -> (G, W, C)``; places without a row hold the first row, which is not read there."""
+        return rows.index_select(0, self.row).view(self.count, BLOCK_ROWS, -1)
 
     def gather(self, grouped: Tensor) -> Tensor:
         """``(G, W, C) -> (P, C)``."""
