@@ -24,6 +24,9 @@ GENERATE_TOKENS="${GENERATE_TOKENS:-2048}"
 SEED="${SEED:-1}"
 METRICS="${METRICS:-bleu,chrf}"
 METRIC_ARGS="${METRIC_ARGS:-{\}}"
+# What a pipeline says of its models and text, and for (DC-)MBR alone; a data set's script may say otherwise.
+TASK_FLAGS=(--task translation_dcmbr --tokenizer moses --remove-bpe)
+POOL_FLAGS=()
 
 SHARD_LINES=200000 # sacremoses holds its whole input in memory: larger files go through it in pieces of this many lines
 
@@ -244,13 +247,14 @@ generate() {
     else
         flags=(--num-hyp "$NUM" --utility "$UTILITY" --utility-args "$UTILITY_ARGS" --pools-out "$out/pools.jsonl")
         [[ "$system" == mbr ]] || flags+=(--temp-hyp "$TEMP_HYP" --temp-ref "$TEMP_REF")
+        flags+=("${POOL_FLAGS[@]}")
     fi
     has_gpu || flags+=(--cpu)
     mkdir -p "$out"
     start="$(date +%s.%N)"
-    fairseq-generate "$data" --user-dir "$USER_DIR" --task translation_dcmbr --decoding "$system" "${flags[@]}" \
+    fairseq-generate "$data" --user-dir "$USER_DIR" "${TASK_FLAGS[@]}" --decoding "$system" "${flags[@]}" \
         --source-lang "$source" --target-lang "$target" --gen-subset "$subset" --path "$checkpoint" \
-        --tokenizer moses --remove-bpe --max-tokens "$GENERATE_TOKENS" --seed "$SEED" \
+        --max-tokens "$GENERATE_TOKENS" --seed "$SEED" \
         --log-format simple --log-interval 10 >"$out/generate.log" 2> >(tee "$out/messages.log" | worth_reading)
     echo "$(date +%s.%N) $start" | awk '{ printf "%.1f\n", $1 - $2 }' >"$out/seconds"
     extract "$out/generate.log" "$out/hypotheses.txt"

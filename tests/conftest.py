@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Callable
 
 import fairseq_commands
+import multilingual_world
 import pytest
 import toy_world
 from filelock import FileLock
@@ -29,19 +30,28 @@ def fairseq() -> "Callable[..., subprocess.CompletedProcess[str]]":
 
 @pytest.fixture(scope="session")
 def toy(request: pytest.FixtureRequest) -> toy_world.Toy:
-    """The toy model and its data (toy_world.py).
+    """The toy model and its data (toy_world.py)."""
+    return toy_world.Toy(built(request, "toy", toy_world.__file__, toy_world.build_toy))
 
-    Built by the first worker that needs it, and kept in pytest's cache until its recipe or fairseq changes.
-    """
-    recipe = Path(toy_world.__file__).read_bytes() + f"{version('ve-fairseq')} {version('torch')}".encode()
-    folder = request.config.cache.mkdir("toy") / hashlib.sha256(recipe).hexdigest()[:16]
+
+@pytest.fixture(scope="session")
+def world(request: pytest.FixtureRequest) -> multilingual_world.World:
+    """The multilingual toy models and their data (multilingual_world.py)."""
+    module = multilingual_world
+    return module.World(built(request, "multilingual", module.__file__, module.build_world))
+
+
+def built(request: pytest.FixtureRequest, name: str, recipe: str, build: Callable[[Path], None]) -> Path:
+    """A folder that the first worker that needs it has built, kept in pytest's cache until recipe or fairseq change."""
+    key = Path(recipe).read_bytes() + f"{version('ve-fairseq')} {version('torch')}".encode()
+    folder: Path = request.config.cache.mkdir(name) / hashlib.sha256(key).hexdigest()[:16]
     with FileLock(f"{folder}.lock"):
         if not folder.exists():
             unfinished = Path(f"{folder}.partial")
             shutil.rmtree(unfinished, ignore_errors=True)
-            toy_world.build_toy(unfinished)
+            build(unfinished)
             unfinished.rename(folder)
-    return toy_world.Toy(folder)
+    return folder
 
 
 @pytest.fixture(scope="session")

@@ -2,7 +2,7 @@
 
 import re
 import zipfile
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Mapping, Optional
 
@@ -21,6 +21,8 @@ class CheckpointFacts:
         label_smoothing: lambda of label-smoothed cross-entropy, 0 for plain cross-entropy, None if unknown.
         ger: (alpha, beta) of generalised entropy regularisation, None if not used.
         encoder_rows, decoder_rows: rows of the embedding matrices, None if the model has none of that name.
+        arch: name of the architecture, if stored.
+        task: the options of the training task by name.
     """
 
     path: str
@@ -29,6 +31,15 @@ class CheckpointFacts:
     ger: Optional[tuple] = None
     encoder_rows: Optional[int] = None
     decoder_rows: Optional[int] = None
+    arch: Optional[str] = None
+    task: Mapping[str, Any] = field(default_factory=dict, compare=False)
+
+    @property
+    def drops_mask(self) -> bool:
+        """Whether fairseq drops the model's last embedding where the dictionary lacks ``<mask>``: (m)BART's own way."""
+        from fairseq.models import ARCH_MODEL_NAME_REGISTRY  # takes long, and most checkpoints fit without this
+
+        return ARCH_MODEL_NAME_REGISTRY.get(self.arch, self.arch) == "bart"
 
     def describe(self) -> str:
         """One line for the log."""
@@ -73,7 +84,7 @@ def _unreadable(path: str, error: Exception) -> str:
 
 
 def _facts(path: str, state: Mapping[str, Any]) -> CheckpointFacts:
-    criterion = _criterion(state)
+    criterion, model = _section(state, "criterion"), _section(state, "model")
     name = criterion.get("_name") or criterion.get("criterion")
     smoothing = criterion.get("label_smoothing")
     if smoothing is None and name == "cross_entropy":
@@ -82,15 +93,22 @@ def _facts(path: str, state: Mapping[str, Any]) -> CheckpointFacts:
     if name == "generalized_entropy_regularization":
         ger = (criterion.get("ger_alpha"), criterion.get("ger_beta"))
     return CheckpointFacts(
-        path, name, smoothing if name != "cross_entropy" else 0.0, ger, _rows(state, "encoder"), _rows(state, "decoder")
+        path,
+        name,
+        smoothing if name != "cross_entropy" else 0.0,
+        ger,
+        _rows(state, "encoder"),
+        _rows(state, "decoder"),
+        model.get("arch") or model.get("_name"),
+        _section(state, "task"),
     )
 
 
-def _criterion(state: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The criterion's settings: a section of ``cfg``, or fields of the ``args`` of older checkpoints."""
+def _section(state: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    """The settings of a section of ``cfg``, or all of the ``args`` of older checkpoints."""
     cfg = state.get("cfg")
-    if isinstance(cfg, dict) and cfg.get("criterion") is not None:
-        return _settings(cfg["criterion"])
+    if isinstance(cfg, dict) and cfg.get(name) is not None:
+        return _settings(cfg[name])
     return _settings(state.get("args"))
 
 
@@ -104,13 +122,20 @@ def _rows(state: Mapping[str, Any], side: str) -> Optional[int]:
     return None if weight is None else int(weight.shape[0])
 
 
-def check_dictionaries(facts: CheckpointFacts, source_size: int, target_size: int) -> None:
+def check_dictionaries(facts: CheckpointFacts, source_size: int, target_size: int, has_mask: bool = True) -> None:
     """Compare the dictionaries with the embeddings.
+
+    Args:
+        facts: of the checkpoint.
+        source_size, target_size: types of the dictionaries.
+        has_mask: whether they have the symbol ``<mask>``.
 
     Raises:
         UserError: their sizes differ.
     """
     for side, rows, size in (("source", facts.encoder_rows, source_size), ("target", facts.decoder_rows, target_size)):
+        if rows == size + 1 and not has_mask and facts.drops_mask:
+            continue
         if rows is not None and rows != size:
             raise UserError(
                 f"--path {facts.path} has {rows} {side} embeddings but the {side} dictionary has {size} types: "

@@ -12,6 +12,7 @@ from fairseq.sequence_generator import SequenceGenerator
 from torch import Tensor
 
 from dcmbr_fairseq.decoding.encoding import encode, source_sentences
+from dcmbr_fairseq.decoding.languages import BILINGUAL, LanguageTokens
 from dcmbr_fairseq.decoding.options import DecodingOptions
 from dcmbr_fairseq.decoding.pools import TextPool, TokenPool
 from dcmbr_fairseq.decoding.prefix_sampler import PrefixSampler, SamplingBatch, Support
@@ -52,6 +53,7 @@ class MBRSequenceGenerator(SequenceGenerator):
         seed: keys the draws.
         nbest: number of distinct hypotheses that must survive the decision rule.
         recorder: where pools and decisions are written, or None.
+        languages: the language tokens of a multilingual model.
         others: fairseq's own arguments (``max_len_a``, ``min_len``, ``unk_penalty``, ...).
     """
 
@@ -66,6 +68,7 @@ class MBRSequenceGenerator(SequenceGenerator):
         seed: int,
         nbest: int = 1,
         recorder: Optional[RecordWriter] = None,
+        languages: LanguageTokens = BILINGUAL,
         **others: Any,
     ) -> None:
         others.update(beam_size=1)
@@ -75,7 +78,10 @@ class MBRSequenceGenerator(SequenceGenerator):
                 model.set_beam_size(1)  # an earlier beam search may have left its own; rows are not beams here
         self.options, self.utility, self.nbest, self.recorder = options, utility, nbest, recorder
         self.rule = build_rule(options.selection, options.selection_args)
-        support = Support(self.eos, (self.pad, *self._suppressed()), self.min_len, self.unk, self.unk_penalty)
+        self.languages = languages
+        self.symbols_to_strip_from_output |= languages.ids  # by fairseq's commands, from what they print
+        banned = (self.pad, *sorted(languages.ids), *self._suppressed())
+        support = Support(self.eos, banned, self.min_len + languages.forced, self.unk, self.unk_penalty)
         self.sampler = PrefixSampler(support, options.truncation, seed, options.max_rows)
         self._make_texts = make_texts
         self._texts: Optional[TextSide] = None
@@ -100,7 +106,8 @@ class MBRSequenceGenerator(SequenceGenerator):
         batch = self._sampling_batch(sample["net_input"], prefix_tokens, bos_token)
         make_decoder = encode(self.model.models, sample["net_input"], self.pad)
         sampled = self.sampler.sample(make_decoder, batch, self.options.specs)
-        sentences = [self._to_texts(source, pools) for source, pools in zip(batch.sources, sampled.pools, strict=True)]
+        pools = [[self.languages.strip(pool) for pool in pools] for pools in sampled.pools]
+        sentences = [self._to_texts(source, pools) for source, pools in zip(batch.sources, pools, strict=True)]
         decisions = self._decide(sentences)
         self._record(sample, sentences, decisions)
         return [self._hypotheses(sentence, decision) for sentence, decision in zip(sentences, decisions, strict=True)]
@@ -111,14 +118,20 @@ class MBRSequenceGenerator(SequenceGenerator):
         if "src_tokens" not in net_input:
             raise UserError(f"--decoding {self.options.decoding} needs text input: use --decoding beam for this model")
         sources = source_sentences(net_input["src_tokens"], self.pad)
-        # A sentence's limit follows from its own length; fairseq takes it from the longest of the batch.
-        limits = [min(int(self.max_len_a * len(source) + self.max_len_b), self.max_len - 1) for source in sources]
-        if min(limits) < self.min_len:
-            raise UserError(f"--min-len {self.min_len} exceeds --max-len-a/-b, which give {min(limits)}: lower it")
+        limits = [self._limit(source) for source in sources]
+        if min(limits) < self.sampler.support.min_len:
+            given = min(limits) - self.languages.forced
+            raise UserError(f"--min-len {self.min_len} exceeds --max-len-a/-b, which give {given}: lower it")
         prefixes = None
         if prefix_tokens is not None:
             prefixes = prefix_tokens.masked_fill(prefix_tokens.eq(self.pad), -1).cpu().numpy()
-        return SamplingBatch(sources, np.array(limits), self.eos if bos_token is None else bos_token, prefixes)
+        start = self.languages.start if bos_token is None else bos_token
+        return SamplingBatch(sources, np.array(limits), self.eos if start is None else start, prefixes)
+
+    def _limit(self, source: Sequence[int]) -> int:
+        """The most tokens of a translation by its own source's length; fairseq takes the longest of the batch."""
+        limit = self.max_len_a * self.languages.source_length(source, self.eos) + self.max_len_b
+        return min(int(limit) + self.languages.forced, self.max_len - 1)
 
     def _to_texts(self, source: Sequence[int], pools: List[TokenPool]) -> SentencePools:
         texts = [text_pool(pool, self.texts.target) for pool in pools]

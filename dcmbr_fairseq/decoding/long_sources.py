@@ -6,23 +6,29 @@ from typing import Any, Sequence
 
 import numpy as np
 import torch
-from fairseq.data import FairseqDataset, LanguagePairDataset
+from fairseq.data import (
+    ConcatDataset,
+    FairseqDataset,
+    LanguagePairDataset,
+    SampledMultiDataset,
+    TransformEosLangPairDataset,
+)
 from torch import Tensor
 
 logger = logging.getLogger(__name__)
 
 
 class _CutSources:
-    """Source sentences of at most ``limit`` tokens; the last one kept is the sentence's own end of sentence."""
+    """Source sentences of at most ``limit`` tokens; the last ``tail`` are the sentence's own: its end of sentence."""
 
-    def __init__(self, sources: Any, limit: int) -> None:
-        self.sources, self.limit = sources, limit
+    def __init__(self, sources: Any, limit: int, tail: int) -> None:
+        self.sources, self.limit, self.tail = sources, limit, tail
 
     def __getitem__(self, index: int) -> Tensor:
         tokens = self.sources[index]
         if len(tokens) <= self.limit:
             return tokens
-        return torch.cat([tokens[: self.limit - 1], tokens[-1:]])
+        return torch.cat([tokens[: self.limit - self.tail], tokens[-self.tail :]])
 
     def __len__(self) -> int:
         return len(self.sources)
@@ -37,22 +43,45 @@ class _CutSources:
         return getattr(self.sources, "supports_prefetch", False)
 
 
-def cut_long_sources(dataset: FairseqDataset, limit: int) -> FairseqDataset:
+def cut_long_sources(dataset: FairseqDataset, limit: int, tail: int = 1) -> FairseqDataset:
     """The data set with sources cut to ``limit`` tokens, end of sentence included; itself where none is longer.
 
-    Data sets of other kinds are returned as they are: fairseq then names the sentences that are too long.
+    Data sets of unknown kinds are returned as they are: fairseq then names the sentences that are too long.
+
+    Args:
+        dataset: sentence pairs, or what fairseq's multilingual task wraps them in.
+        limit: the most tokens of a source.
+        tail: how many tokens at a source's end are kept whatever its length.
     """
-    if not isinstance(dataset, LanguagePairDataset):
-        return dataset
-    too_long = np.flatnonzero(np.asarray(dataset.src_sizes) > limit)
-    if not len(too_long):
+    if isinstance(dataset, LanguagePairDataset):
+        return _cut_pairs(dataset, limit, tail)
+    if isinstance(dataset, TransformEosLangPairDataset):
+        part = cut_long_sources(dataset.dataset, limit, tail)
+        return dataset if part is dataset.dataset else _copy(dataset, dataset=part)
+    if isinstance(dataset, (ConcatDataset, SampledMultiDataset)):
+        parts = [cut_long_sources(part, limit, tail) for part in dataset.datasets]
+        unchanged = all(part is before for part, before in zip(parts, dataset.datasets, strict=True))
+        return dataset if unchanged else _copy(dataset, datasets=parts, _sizes=None)
+    return dataset
+
+
+def _cut_pairs(dataset: LanguagePairDataset, limit: int, tail: int) -> LanguagePairDataset:
+    sizes = np.asarray(dataset.src_sizes)
+    # the multilingual task puts language tokens on sources without counting them, hence the second look
+    too_long = [i for i in np.flatnonzero(sizes >= limit) if len(dataset.src[i]) > limit]
+    if not too_long:
         return dataset
     logger.warning(
         "%d source sentences are longer than the model's %d tokens and were cut, the first is number %d",
         len(too_long), limit, too_long[0],
     )  # fmt: skip
-    cut = copy.copy(dataset)
-    cut.src = _CutSources(dataset.src, limit)
-    cut.src_sizes = np.minimum(np.asarray(dataset.src_sizes), limit)
+    cut = _copy(dataset, src=_CutSources(dataset.src, limit, tail), src_sizes=np.minimum(sizes, limit))
     cut.sizes = cut.src_sizes if dataset.tgt_sizes is None else np.vstack((cut.src_sizes, dataset.tgt_sizes)).T
     return cut
+
+
+def _copy(original: Any, **changes: Any) -> Any:
+    """A data set with some attributes changed."""
+    copied = copy.copy(original)
+    vars(copied).update(changes)
+    return copied

@@ -2,4 +2,8 @@
 
 import fairseq  # noqa: F401  (first: the tasks are registered as soon as fairseq is there, and need the modules below)
 
-from dcmbr_fairseq.tasks import translation_dcmbr, translation_multi_simple_epoch_dcmbr  # noqa: F401
+from dcmbr_fairseq.tasks import (  # noqa: F401
+    translation_dcmbr,
+    translation_from_pretrained_bart_dcmbr,
+    translation_multi_simple_epoch_dcmbr,
+)

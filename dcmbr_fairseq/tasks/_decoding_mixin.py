@@ -13,12 +13,14 @@ from typing import Any, Callable, Deque, Dict, List, Optional, Sequence
 
 import torch
 from fairseq.data import FairseqDataset, encoders
+from fairseq.tasks import FairseqTask
 from omegaconf import DictConfig, OmegaConf
 
 from dcmbr_fairseq import compat
 from dcmbr_fairseq.decoding.auto_temperature import checkpoint_temperature
 from dcmbr_fairseq.decoding.checkpoints import CheckpointFacts, check_dictionaries, inspect_checkpoint
 from dcmbr_fairseq.decoding.generator import MBRSequenceGenerator, TextSide
+from dcmbr_fairseq.decoding.languages import BILINGUAL, LanguageTokens
 from dcmbr_fairseq.decoding.long_sources import cut_long_sources
 from dcmbr_fairseq.decoding.options import (
     DecodingConfig,
@@ -31,7 +33,7 @@ from dcmbr_fairseq.decoding.records import RecordWriter
 from dcmbr_fairseq.decoding.texts import Detokenizer
 from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.rules import check_rule
-from dcmbr_fairseq.tasks._command import command_of
+from dcmbr_fairseq.tasks._command import Command, command_of
 from dcmbr_fairseq.utilities import build_utility, check_utility
 
 logger = logging.getLogger(__name__)
@@ -53,6 +55,7 @@ class DecodingMixin:
     _expected: Optional[List[int]] = None  # all ids to come, where they are known
     _numbered = 0  # sentences of earlier buffers
     _validating = False
+    _source_tail = 1  # how many tokens at the end of a source are kept when it is cut
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -68,17 +71,32 @@ class DecodingMixin:
         if sampling:
             check_options(values, command.generation, lambda: 1.0)
             check_output(values["pools_out"])
+        cls.check_request(cfg, command, sampling)
         checkpoints = checkpoint_facts(command.path)
         if checkpoints and not sampling:
             refuse_without_sampling(values)
+        for facts in checkpoints:
+            cls.check_training(cfg, command, facts)
         task = super().setup_task(cfg, **kwargs)  # type: ignore[misc]
         task._checkpoints = checkpoints
         for facts in checkpoints:
-            check_dictionaries(facts, len(task.source_dictionary), len(task.target_dictionary))
+            task.check_sizes(facts)
             logger.info(facts.describe())
         if checkpoints and sampling:  # once more, now that "auto" can be told
             check_options(values, command.generation, task._automatic_temperature)
         return task
+
+    @classmethod
+    def check_request(cls, cfg: Any, command: Command, sampling: bool) -> None:
+        """Check the options of the task's own, before anything is read: nothing in a bilingual task."""
+
+    @classmethod
+    def check_training(cls, cfg: Any, command: Command, facts: CheckpointFacts) -> None:
+        """Compare the options with what a checkpoint was trained with: nothing in a bilingual task."""
+
+    def check_sizes(self, facts: CheckpointFacts) -> None:
+        """Compare the dictionaries with a checkpoint's embeddings."""
+        check_dictionaries(facts, len(self.source_dictionary), len(self.target_dictionary))  # type: ignore[attr-defined]
 
     def build_model(self, cfg: Any, from_checkpoint: bool = False) -> Any:
         """As fairseq's; a generator built here (``--eval-bleu``) searches with beam unless its own arguments differ."""
@@ -109,9 +127,9 @@ class DecodingMixin:
         """fairseq's generator for ``beam`` and ``--score-reference``, otherwise an :class:`MBRSequenceGenerator`."""
         values = self._decoding_values(args)
         if str(values["decoding"]) == "beam" or getattr(args, "score_reference", False):
-            return super().build_generator(  # type: ignore[misc]
-                models, args, seq_gen_cls, extra_gen_cls_kwargs, prefix_allowed_tokens_fn
-            )
+            given = {"seq_gen_cls": seq_gen_cls, "prefix_allowed_tokens_fn": prefix_allowed_tokens_fn}
+            given = {name: value for name, value in given.items() if value is not None}  # not all tasks know them
+            return super().build_generator(models, args, extra_gen_cls_kwargs=extra_gen_cls_kwargs, **given)  # type: ignore[misc]
         options = check_options(values, args, self._automatic_temperature)
         if seq_gen_cls is not None or prefix_allowed_tokens_fn is not None:
             raise UserError(f"prefix_allowed_tokens_fn has no meaning with --decoding {options.decoding}: use beam")
@@ -121,7 +139,9 @@ class DecodingMixin:
         if options.decoding != "sample":
             utility = build_utility(options.utility, options.utility_args)
             logger.info("utility: %s", utility.signature())
-        return super().build_generator(  # type: ignore[misc]
+        # fairseq's own, since its multilingual tasks override it and drop the class
+        return FairseqTask.build_generator(
+            self,
             models,
             _without_sampling(args),
             seq_gen_cls=MBRSequenceGenerator,
@@ -133,15 +153,20 @@ class DecodingMixin:
                 "seed": self._seed(args),
                 "nbest": getattr(args, "nbest", 1),
                 "recorder": self._open_recorder(values["pools_out"]),
+                "languages": self.language_tokens(),
             },
         )
+
+    def language_tokens(self) -> LanguageTokens:
+        """The language tokens that decoding must know of: none in a bilingual task."""
+        return BILINGUAL
 
     def get_batch_iterator(self, dataset: FairseqDataset, *args: Any, **kwargs: Any) -> Any:
         """As fairseq's; where sentences are to be decoded, over-long sources are cut and the ids are learnt."""
         if str(decoding_values(self._options)["decoding"]) == "beam" and self._recorder is None:
             return super().get_batch_iterator(dataset, *args, **kwargs)  # type: ignore[misc]
         own = any(dataset is known for known in self.datasets.values())  # type: ignore[attr-defined]
-        dataset = _fit_sources(dataset, kwargs)
+        dataset = _fit_sources(dataset, kwargs, self._source_tail)
         if not own and self._recorder is not None:
             self._count_on(dataset)
         iterator = super().get_batch_iterator(dataset, *args, **kwargs)  # type: ignore[misc]
@@ -207,16 +232,21 @@ class DecodingMixin:
             tokenizer = None if command.tokenizer is None else encoders.build_tokenizer(command.tokenizer)
         if bpe is _NOT_CAPTURED:
             bpe = None if command.bpe is None else encoders.build_bpe(command.bpe)
-        ignore = generator.symbols_to_strip_from_output
-        sides = [self.target_dictionary, self.source_dictionary]  # type: ignore[attr-defined]
-        return TextSide(*(Detokenizer(side, command.post_process, bpe, tokenizer, ignore) for side in sides))
+        return self._both_sides(generator, command.post_process, bpe, tokenizer)
 
     def _validation_texts(self, generator: MBRSequenceGenerator) -> TextSide:
         """Text as ``--eval-bleu`` scores it."""
         remove_bpe = self.cfg.eval_bleu_remove_bpe  # type: ignore[attr-defined]
-        tokenizer = self.tokenizer  # type: ignore[attr-defined]
-        sides = [self.target_dictionary, self.source_dictionary]  # type: ignore[attr-defined]
-        return TextSide(*(Detokenizer(side, remove_bpe, tokenizer=tokenizer) for side in sides))
+        return self._both_sides(generator, remove_bpe, None, self.tokenizer)  # type: ignore[attr-defined]
+
+    def _both_sides(
+        self, generator: MBRSequenceGenerator, post_process: Optional[str], bpe: Any, tokenizer: Any
+    ) -> TextSide:
+        target, source = self.target_dictionary, self.source_dictionary  # type: ignore[attr-defined]
+        return TextSide(
+            Detokenizer(target, post_process, bpe, tokenizer, generator.symbols_to_strip_from_output),
+            Detokenizer(source, post_process, bpe, tokenizer, generator.languages.source_ids),
+        )
 
 
 def decoding_values(options: Any) -> Dict[str, Any]:
@@ -259,14 +289,14 @@ def checkpoint_facts(path: Optional[str]) -> List[CheckpointFacts]:
     return [] if path is None else [inspect_checkpoint(part) for part in path.split(os.pathsep)]
 
 
-def _fit_sources(dataset: FairseqDataset, options: Dict[str, Any]) -> FairseqDataset:
+def _fit_sources(dataset: FairseqDataset, options: Dict[str, Any], tail: int) -> FairseqDataset:
     """Cut sources that are longer than the model allows, so that each sentence has its row in the output."""
     limits = options.get("max_positions")
     if limits is None or options.get("ignore_invalid_inputs"):
         return dataset
     limit = limits[0] if isinstance(limits, (tuple, list)) else limits
     options["max_positions"] = (limit, sys.maxsize)  # a reference is only printed and scored, never decoded
-    return cut_long_sources(dataset, int(limit))
+    return cut_long_sources(dataset, int(limit), tail)
 
 
 def _without_sampling(args: Any) -> Any:

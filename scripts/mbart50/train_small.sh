@@ -3,7 +3,9 @@
 # Multi30k, English to and from German, Czech and French, one sentencepiece vocabulary (configs/mbart50/small.yaml).
 #
 #   scripts/mbart50/train_small.sh DATA [KEY=VALUE...]
-#   MBART50=work/mbart50-small/release TEST=test_2016_flickr DATA=DATA scripts/mbart50/prepare.sh en-de   goes on from there
+#
+# It goes on from there with the scripts for mBART-50 itself, TEST=test_2016_flickr and WORK the same:
+#   MBART50=work/mbart50-small/release WORK=work/mbart50-small TEST=test_2016_flickr DATA=DATA scripts/mbart50/prepare.sh en-de
 #
 # DATA holds Multi30k: train.LANG and val.LANG for en, de, cs and fr (plain or .gz). KEY=VALUE changes the config.
 # About 40 minutes on one core. Goes on where it was cut off. The release is WORK/release: model.pt, dict.LANG.txt,
@@ -12,14 +14,15 @@
 
 # shellcheck source=scripts/lib.sh
 source "$(dirname "$0")/../lib.sh"
+WORK="${WORK:-$ROOT/work/mbart50-small}"
 # shellcheck source=scripts/mbart50/settings.sh
 source "$(dirname "$0")/settings.sh"
 [[ $# -ge 1 ]] || usage "$0"
 DATA="$1"
-WORK="${WORK:-$ROOT/work/mbart50-small}"
 PIECES="${PIECES:-6000}"
 AVERAGE="${AVERAGE:-3}"
-declare -A CODES=([en]=en_XX [de]=de_DE [cs]=cs_CZ [fr]=fr_XX)
+declare -A CODES
+for lang in en de cs fr; do CODES[$lang]="$(language 2 "$lang")"; done
 setup_venv
 
 # raw OUT_DIR: train and valid under the names of mBART-50's languages.
@@ -50,20 +53,10 @@ sentencepiece.SentencePieceTrainer.train(
 )
 '
 
-segment() { in_parallel "$1" "$2" python -c "$SEGMENT" "$WORK/pieces/sentence.bpe.model"; }
-SEGMENT='
-import sys
-import sentencepiece
-model = sentencepiece.SentencePieceProcessor(model_file=sys.argv[1])
-sys.stdin.reconfigure(newline="\n", encoding="utf-8")
-for line in sys.stdin:
-    print(" ".join(model.encode(line.rstrip("\n"), out_type=str)))
-'
-
 segment_all() {
     local file
     mkdir -p "$1"
-    for file in "$WORK"/raw/*; do segment "$file" "$1/$(basename "$file")"; done
+    for file in "$WORK"/raw/*; do segment "$WORK/pieces/sentence.bpe.model" "$file" "$1/$(basename "$file")"; done
 }
 
 # binarise_pairs OUT_DIR: English with each other language; fairseq reads a pair in both directions.
