@@ -65,6 +65,11 @@ def test_meteor_report(pools: List[TextPool]) -> None:
     assert report["same_choice_as_exact"] == {"prune": 1, "coarse": 1}
 
 
+def test_some_pairs_are_all_pairs_if_there_are_no_more() -> None:
+    assert neural.some_pairs(["a", "b"], 9) == [("a", "a"), ("a", "b"), ("b", "a"), ("b", "b")]
+    assert neural.some_pairs(["a", "b"], 2) == [("a", "a"), ("b", "b")]
+
+
 def test_round_trips_score_as_the_utility_does(pools: List[TextPool]) -> None:
     try:
         require_ready()

@@ -23,7 +23,7 @@ import time  # noqa: E402
 from functools import partial  # noqa: E402
 from pathlib import Path  # noqa: E402
 from statistics import median  # noqa: E402
-from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence  # noqa: E402
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple  # noqa: E402
 from unittest import mock  # noqa: E402
 
 import numpy as np  # noqa: E402
@@ -36,7 +36,8 @@ from dcmbr_fairseq.utilities.bleurt import BleurtUtility  # noqa: E402
 from dcmbr_fairseq.utilities.meteor import MeteorUtility  # noqa: E402
 
 NAIVE_BATCH = 64  # pairs
-SINGLE_PAIRS = 100  # how many pairs are timed one at a time, to be multiplied
+SINGLE_PAIRS = 100  # how many pairs BLEURT is timed with one at a time, to be multiplied
+ROUND_TRIPS = 250  # of each sentence, of which METEOR is timed one at a time, to be multiplied
 RULES: Dict[str, Dict[str, Any]] = {"exact": {}, "prune": {}, "coarse": {}}
 
 
@@ -273,7 +274,7 @@ def meteor_benchmark(pools: Sequence[TextPool], language: str = "de", runs: int 
 
     Args:
         pools: one for each sentence.
-        language: target language; as many round trips as there are pairs in the first pool's draws are timed.
+        language: target language.
         runs: timed runs, after one that is not timed.
     """
     utility = MeteorUtility(language=language)
@@ -285,7 +286,7 @@ def meteor_benchmark(pools: Sequence[TextPool], language: str = "de", runs: int 
         trips.close()
         utility.close()
     naive, exact = times["naive, one round trip a pair"], times["exact"]
-    draws = float(np.mean([len(pool.draws) ** 2 for pool in pools]))
+    draws = calls_of_exact(pools)["naive"]
     calls = {"naive, one round trip a pair": draws, **{name: rules[name]["calls"] for name in RULES}}
     a_pair = [Times(*(value / n for value in t)) for t, n in ((naive, draws), (exact, calls["exact"]))]
     return {
@@ -301,8 +302,7 @@ def meteor_benchmark(pools: Sequence[TextPool], language: str = "de", runs: int 
 def meteor_times(pools: Sequence[TextPool], utility: MeteorUtility, trips: "RoundTrips", runs: int) -> Dict[str, Times]:
     """Milliseconds a sentence of round trips and of each rule; scores of earlier runs are forgotten."""
     batch = [candidates_of(pool) for pool in pools]
-    first = draws_of(pools[0])
-    pairs = [(hypothesis, reference) for hypothesis in first for reference in first]
+    pairs = [pair for pool in pools for pair in some_pairs(draws_of(pool), ROUND_TRIPS)]
 
     def decide(name: str) -> None:
         utility._score_of.clear()
@@ -315,12 +315,19 @@ def meteor_times(pools: Sequence[TextPool], utility: MeteorUtility, trips: "Roun
     utility.pairwise(["a"], ["a"])  # both processes are up
     trips.score("a", "a")
     (naive,) = medians({"": lambda: trips.pairwise(pairs)}, runs, 1, lambda: cpu_seconds(trips.process.pid)).values()
-    share = float(np.mean([len(pool.draws) ** 2 for pool in pools])) / len(pairs)
+    share = calls_of_exact(pools)["naive"] / len(pairs)
     contestants: Dict[str, Callable[[], Any]] = {name: partial(decide, name) for name in RULES}
     return {
         "naive, one round trip a pair": Times(*(share * value for value in naive)),
         **medians(contestants, runs, len(pools), lambda: cpu_seconds(child())),
     }
+
+
+def some_pairs(draws: Sequence[str], count: int) -> List[Tuple[str, str]]:
+    """Up to ``count`` (hypothesis, reference) pairs of draws, at even distances among all of them."""
+    size = len(draws)
+    chosen = np.unique(np.linspace(0, size * size - 1, count).round().astype(int)).tolist()
+    return [(draws[i // size], draws[i % size]) for i in chosen]
 
 
 class RoundTrips:
