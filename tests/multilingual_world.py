@@ -177,8 +177,8 @@ def training(world: World, convention: str) -> List[object]:
 
 def run_all(jobs: List[List[object]]) -> None:
     """Run fairseq's commands one after another in one process."""
+    lines = json.dumps([list(map(str, job)) for job in jobs])
     done = subprocess.run(
-        [sys.executable, "-c", RUN_ALL], input=json.dumps([list(map(str, job)) for job in jobs]), cwd=REPOSITORY, capture_output=True,
-        text=True, timeout=900,
-    )  # fmt: skip
+        [sys.executable, "-c", RUN_ALL], input=lines, cwd=REPOSITORY, capture_output=True, text=True, timeout=1800
+    )  # many runs: patience on a busy machine
     assert done.returncode == 0, done.stderr[-4000:]

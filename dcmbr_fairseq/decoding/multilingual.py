@@ -8,6 +8,7 @@ import ast
 import difflib
 import logging
 import os
+from argparse import Namespace
 from pathlib import Path
 from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
 
@@ -30,7 +31,7 @@ def listed_languages(options: Any) -> List[str]:
         options: the options of fairseq's multilingual task.
 
     Raises:
-        UserError: both are given, or the file is missing.
+        UserError: both are given or nothing is, or the file is missing.
     """
     if options.lang_dict and options.langs:
         raise UserError(f"--langs and --lang-dict {options.lang_dict} cannot both be given: leave out one of them")
@@ -43,6 +44,8 @@ def listed_languages(options: Any) -> List[str]:
                 "(ML50_langs.txt of mBART-50)"
             )
         return [line.strip() for line in read_lines(options.lang_dict) if line.strip()]
+    if not options.lang_pairs:
+        raise UserError("--lang-dict is missing: give the list of the model's languages, one a line, in their order")
     return sorted({language for pair in pairs_of(options.lang_pairs) for language in pair.split("-")})
 
 
@@ -72,7 +75,7 @@ def check_direction(options: Any, languages: Sequence[str]) -> None:
 def similar(code: str, languages: Sequence[str]) -> List[str]:
     """Languages that a wrong code may mean: of the same first two letters, otherwise spelt nearly so."""
     same = [language for language in languages if language[:2].lower() == code[:2].lower()]
-    return same or difflib.get_close_matches(code, languages)
+    return same or difflib.get_close_matches(code, languages, cutoff=0.8)
 
 
 def check_files(options: Any) -> None:
@@ -105,14 +108,14 @@ def check_pieces(bpe: Any, post_process: Optional[str], sampling: bool) -> None:
     """Check the sentencepiece model.
 
     Args:
-        bpe: the options of ``--bpe``, of its own or among all others; None for no BPE.
+        bpe: the options of ``--bpe``, a section or among all others; None for no BPE.
         post_process: ``--post-process``.
         sampling: whether a utility will see the texts.
 
     Raises:
         UserError: it is needed and not given, or not a file.
     """
-    name = getattr(bpe, "_name", None) or getattr(bpe, "bpe", None)
+    name = getattr(bpe, "bpe" if isinstance(bpe, Namespace) else "_name", None)
     if name == "sentencepiece":
         model = getattr(bpe, "sentencepiece_model", None)
         if not (model and Path(model).is_file()):
@@ -199,32 +202,44 @@ def _check_pair(options: Any, trained: Mapping[str, Any], path: str) -> None:
     logger.warning("%s was not trained on %s: it translates between languages it has not seen together", path, pair)
 
 
-def check_sizes(facts: CheckpointFacts, options: Any, languages: Sequence[str], source: Dictionary, target: Dictionary):
+def check_sizes(
+    facts: CheckpointFacts, options: Any, languages: Sequence[str], source: Dictionary, target: Dictionary
+) -> None:
     """Compare dictionaries, language tokens included, with the embeddings.
 
     Raises:
-        UserError: their sizes differ; says which option is likely to be wrong.
+        UserError: their sizes differ, or agree by chance; says which option is likely to be wrong.
     """
+    given, trained = options.lang_tok_style, facts.task.get("lang_tok_style")
     try:
         check_dictionaries(facts, len(source), len(target), MASK in source or MASK in target)
     except UserError as error:
-        raise UserError(_sizes_advice(facts, options, languages) or str(error)) from error
+        raise UserError(_sizes_advice(facts, options, languages, trained) or str(error)) from error
+    if (
+        trained not in (given, None) and len(target) == facts.decoder_rows
+    ):  # one language more stands where the mask should
+        raise UserError(f"--path {facts.path} was trained with --lang-tok-style {trained}, not {given}: give that")
 
 
-def _sizes_advice(facts: CheckpointFacts, options: Any, languages: Sequence[str]) -> Optional[str]:
+def _sizes_advice(facts: CheckpointFacts, options: Any, languages: Sequence[str], trained: Any) -> Optional[str]:
     """A sentence where other language tokens would make the sizes agree; None where they would not."""
     file = dictionary_files(options)["target"]
     bare = Dictionary.load(str(file))
-    rows, base, count = facts.decoder_rows, len(bare), len(languages)
+    rows, base, given = facts.decoder_rows, len(bare), options.lang_tok_style
     if rows is None or rows < base:
         return None
-    start = f"--path {facts.path} has {rows} target embeddings; {file} has {base} types and {count} languages"
+    start = f"--path {facts.path} has {rows} target embeddings; {file} has {base} types and {len(languages)} languages"
     for style in STYLES:
-        symbols = language_symbols(languages, style, options.langtoks_specs)[: None if style == "mbart" else -1]
-        needed = base + len(symbols) - len(known_ids(bare, symbols))
-        if rows == needed and style != options.lang_tok_style:
-            return f"{start} were given, which fits --lang-tok-style {style}, not {options.lang_tok_style}: give that"
-    missing = rows - base - (options.lang_tok_style == "mbart")
-    if options.langtoks_specs == ["main"] and not known_ids(bare, language_symbols(languages, options.lang_tok_style)):
+        size = base + len(_new_symbols(bare, languages, style, options.langtoks_specs))
+        if style != given and trained in (style, None) and rows == size:
+            return f"{start} were given, which fits --lang-tok-style {style}, not {given}: give that"
+    missing = rows - base - (given == "mbart")
+    if options.langtoks_specs == ["main"] and not known_ids(bare, language_symbols(languages, given)):
         return f"{start} were given, but the model has {missing}: give the model's own list with --lang-dict"
     return None
+
+
+def _new_symbols(bare: Dictionary, languages: Sequence[str], style: str, specs: Sequence[str]) -> List[str]:
+    """What fairseq will add to a dictionary: the mask with mBART's style only."""
+    symbols = language_symbols(languages, style, specs)
+    return [symbol for symbol in symbols if symbol not in bare and (symbol != MASK or style == "mbart")]

@@ -77,6 +77,7 @@ class DecodingMixin:
             refuse_without_sampling(values)
         for facts in checkpoints:
             cls.check_training(cfg, command, facts)
+        cls.complete(cfg)
         task = super().setup_task(cfg, **kwargs)  # type: ignore[misc]
         task._checkpoints = checkpoints
         for facts in checkpoints:
@@ -93,6 +94,10 @@ class DecodingMixin:
     @classmethod
     def check_training(cls, cfg: Any, command: Command, facts: CheckpointFacts) -> None:
         """Compare the options with what a checkpoint was trained with: nothing in a bilingual task."""
+
+    @classmethod
+    def complete(cls, cfg: Any) -> None:
+        """Fill in options that fairseq's task asks for though nobody needs them: nothing in a bilingual task."""
 
     def check_sizes(self, facts: CheckpointFacts) -> None:
         """Compare the dictionaries with a checkpoint's embeddings."""

@@ -38,15 +38,18 @@ class TranslationMultiSimpleEpochDcmbrTask(DecodingMixin, ValidationEntropyMixin
                 raise UserError("--lang-pairs is missing: list the pairs to train on, such as en_XX-de_DE,de_DE-en_XX")
             multilingual.listed_languages(cfg)
             return
-        given = cfg.lang_pairs
-        if given is None:  # fairseq asks for it, but decodes without it
-            cfg.lang_pairs = f"{cfg.source_lang}-{cfg.target_lang}"
         multilingual.check_direction(cfg, multilingual.listed_languages(cfg))
         multilingual.check_files(cfg)
         if command.path is not None:
             multilingual.check_pieces(command.bpe, command.post_process, sampling)
         if sampling and cfg.keep_inference_langtok:
             raise UserError("--keep-inference-langtok has no meaning with sampled pools: use --decoding beam")
+
+    @classmethod
+    def complete(cls, cfg: Namespace) -> None:
+        """``--lang-pairs``, where only one direction is decoded."""
+        if cfg.lang_pairs is None:
+            cfg.lang_pairs = f"{cfg.source_lang}-{cfg.target_lang}"
 
     @classmethod
     def check_training(cls, cfg: Namespace, command: Command, facts: CheckpointFacts) -> None:
