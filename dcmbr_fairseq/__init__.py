@@ -19,4 +19,12 @@ def register() -> None:
     from dcmbr_fairseq import criterions, tasks  # noqa: F401  (importing them registers them)
 
 
-when_imported("fairseq", register)
+#: Modules of ``decoding`` that know nothing of fairseq; `dcmbr select` needs no more than these.
+_LIGHT = frozenset(f"{__name__}.decoding.{name}" for name in ("lemma", "plain_pools", "pools", "randomness", "records"))
+
+
+def _needs_fairseq(module: str) -> bool:
+    return module.startswith(f"{__name__}.decoding.") and module not in _LIGHT
+
+
+when_imported("fairseq", register, needed_by=_needs_fairseq)

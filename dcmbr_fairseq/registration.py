@@ -1,5 +1,6 @@
 """Run something once another package has been imported: how this plugin stays light until fairseq is used."""
 
+import importlib
 import importlib.abc
 import importlib.util
 import sys
@@ -8,24 +9,36 @@ from types import ModuleType
 from typing import Callable, Optional, Sequence
 
 
-def when_imported(name: str, action: Callable[[], None]) -> None:
-    """Call ``action`` as soon as the module ``name`` has been imported: now if it is already, otherwise then."""
+def when_imported(name: str, action: Callable[[], None], needed_by: Callable[[str], bool]) -> None:
+    """Call ``action`` as soon as the module ``name`` has been imported: now if it is already, otherwise then.
+
+    Args:
+        name: a module that may be costly to import.
+        action: what to do after it; it may import modules that ``needed_by`` tells of.
+        needed_by: whether a module, given by its full name, imports ``name``. Before such a module begins, ``name`` is
+            imported: otherwise the action would find the module half done.
+    """
     if name in sys.modules:
         action()
     else:
-        sys.meta_path.insert(0, _Watcher(name, action))
+        sys.meta_path.insert(0, _Watcher(name, action, needed_by))
 
 
 class _Watcher(importlib.abc.MetaPathFinder):
     """Finds ``name`` through the other finders, and lets its loader call ``action`` when the module has run."""
 
-    def __init__(self, name: str, action: Callable[[], None]) -> None:
+    def __init__(self, name: str, action: Callable[[], None], needed_by: Callable[[str], bool]) -> None:
         self.name = name
         self.action = action
+        self.needed_by = needed_by
 
     def find_spec(
         self, fullname: str, path: Optional[Sequence[str]], target: Optional[ModuleType] = None
     ) -> Optional[ModuleSpec]:
+        if self.needed_by(fullname):
+            importlib.import_module(self.name)  # comes back here for the name itself
+            module = sys.modules.get(fullname)  # the action has imported it
+            return None if module is None else ModuleSpec(fullname, _Loaded(module))
         if fullname != self.name:
             return None
         sys.meta_path.remove(self)
@@ -49,3 +62,16 @@ class _ThenLoader(importlib.abc.Loader):
         module.__loader__ = self.loader
         self.loader.exec_module(module)
         self.action()
+
+
+class _Loaded(importlib.abc.Loader):
+    """Gives a module that has been imported already."""
+
+    def __init__(self, module: ModuleType) -> None:
+        self.module, self.spec = module, module.__spec__
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        return self.module
+
+    def exec_module(self, module: ModuleType) -> None:
+        module.__spec__ = self.spec

@@ -114,3 +114,12 @@ def test_every_listed_command_has_help(command: str, capsys: pytest.CaptureFixtu
     assert end.value.code == 0
     shown = capsys.readouterr().out
     assert shown.startswith(f"usage: dcmbr {command}") and "--help" in shown
+
+
+@pytest.mark.parametrize("module", ["decoders", "prefix_sampler", "generator"])
+def test_a_decoding_module_may_be_the_first_import(module: str) -> None:
+    """Importing fairseq registers the tasks, which import the very module that is being imported."""
+    name = f"dcmbr_fairseq.decoding.{module}"
+    check = f"import sys, {name}; from {name} import *; import dcmbr_fairseq.tasks.translation_dcmbr"
+    check += f"; assert sys.modules['{name}'].__spec__.origin; assert sys.modules['{name}'] is {name}"
+    assert run([sys.executable, "-c", check]).returncode == 0

@@ -1,8 +1,8 @@
 """Cached self-attention keys and values of all layers, for rows that split, move and leave.
 
-Rows stay in place unless they move. There is always room for a multiple of :data:`LENGTH_MULTIPLE` positions and not
-for more, so that attention runs over whole, compact histories: matrix products over few positions take a slow way
-round in torch, and moving a row means copying one stretch of memory for each layer.
+Rows stay in place unless they move. There is room for the positions of :func:`room_for` and not for more, so that
+attention runs over whole, compact histories: torch multiplies few positions the slow way, and moving a row means
+copying one stretch of memory for each layer.
 """
 
 import copy
@@ -13,9 +13,16 @@ from torch import Tensor
 
 from dcmbr_fairseq.decoding.decoders import PrefixRows
 
-#: Positions are reserved in multiples of this. On a CPU, attention over such widths also gives the same bits whatever
-#: the other rows are.
-LENGTH_MULTIPLE = 16
+#: Units of 16 bytes on their way from row to row at once (16 MiB), which are memory beyond the cache's own.
+MOVED_AT_ONCE = 2**20
+
+#: Memory that is no longer in use is kept for later if it has at most this many bytes.
+WORTH_KEEPING = 2**26
+
+
+def room_for(length: int) -> int:
+    """Positions to make room for: a multiple of 8, with which matrix products are fastest, and at least 16."""
+    return max(16, length + -length % 8)
 
 
 class KeyValueCache:
@@ -67,7 +74,8 @@ class KeyValueCache:
             to = torch.from_numpy(moved).to(self._store.device)
             origin = torch.from_numpy(rows.parents[moved]).to(self._store.device)
             whole = self._store.flatten(2).view(torch.complex128)  # copied in units of 16 bytes
-            whole[:, to] = whole.index_select(1, origin)
+            for part in whole.split(max(1, MOVED_AT_ONCE // (len(moved) * whole.size(2)))):
+                part[:, to] = part.index_select(1, origin)
 
     def append(self, layer: int, keys_values: Tensor, position: int) -> Tuple[Tensor, Tensor, Tensor]:
         """Store the keys and values of one position.
@@ -95,10 +103,12 @@ class KeyValueCache:
         if rows <= old.size(1) and length <= old.size(3):
             return
         if rows > old.size(1):
-            rows = max(64, rows + rows // 2)
-        rows, length = max(rows, self._rows), max(length + -length % LENGTH_MULTIPLE, old.size(3))
+            rows = max(64, rows + rows // 8)
+        rows, length = max(rows, self._rows), max(room_for(length), old.size(3))
         self._store = self._new(rows, length)
         self._store[:, : self._rows, :, : old.size(3)] = old[:, : self._rows]
+        if len(self._memory) > 1 and self._memory[0].nbytes > WORTH_KEEPING:
+            del self._memory[0]
         mask = self._mask.new_full((length,), -torch.inf)
         mask[: len(self._mask)] = self._mask
         self._mask = mask
@@ -107,8 +117,10 @@ class KeyValueCache:
         """A store in memory that is not in use: the old and the new take turns."""
         shape = self._shape(rows, length)
         size = torch.Size(shape).numel()
-        spare = self._memory.pop(0) if len(self._memory) > 1 else self._like.new_zeros(0)
-        if spare.numel() < size:
-            spare = self._like.new_zeros(size + size // 4)
-        self._memory.append(spare)
-        return spare[:size].view(shape)
+        if len(self._memory) > 1:
+            if self._memory[0].numel() >= size:
+                self._memory.reverse()
+                return self._memory[1][:size].view(shape)
+            del self._memory[0]  # before there is more
+        self._memory.append(self._like.new_zeros(size))
+        return self._memory[-1].view(shape)

@@ -214,6 +214,7 @@ class _Run:
             self.tokens_drawn += len(self.live)
             tokens, log_probs = self._choose(logits, step)
             self._advance(tokens, log_probs, logits.size(1))
+            del logits  # before the next are made
         decoder.release()
 
     def _choose(self, logits: Tensor, step: int) -> Tuple[np.ndarray, np.ndarray]:

@@ -1,7 +1,8 @@
 """Speed of the sampler and of a whole DC-MBR decode against fairseq's own sampling and beam search.
 
 Everything decodes the same batch with the same model in one process, on one thread, in alternating runs. ``rows`` are
-the decoder rows that were forwarded and ``tokens`` the tokens drawn: on a large model cost follows the rows.
+the decoder rows that were forwarded and ``tokens`` the tokens drawn: on a large model cost follows the rows. Peak
+memory is what a first run needs beyond the model.
 """
 
 import itertools
@@ -16,7 +17,7 @@ from fairseq import checkpoint_utils, search, utils
 from fairseq.data import Dictionary, encoders
 from fairseq.models.transformer import TransformerModel, base_architecture
 from fairseq.sequence_generator import SequenceGenerator
-from timing import Times, medians, ratio
+from timing import Times, medians, peak_memory, ratio
 
 import dcmbr_fairseq  # noqa: F401  (registers the task and repairs fairseq)
 from dcmbr_fairseq.decoding.encoding import encode, source_sentences
@@ -114,17 +115,16 @@ def random_world(words: int, sentences: int, source_length: int) -> World:
 def pool_benchmark(world: World, size: int, temperature: float, runs: int, max_len: int = 200) -> Dict[str, Any]:
     """Our pool against ``--sampling --beam N --nbest N --temperature T``."""
     theirs = world.fairseq(size, temperature, sampling=True, max_len_b=max_len)
-    times = medians(
-        {
-            "fairseq": lambda: theirs.generate([world.model], world.sample),
-            "ours": lambda: world.sample_pool(size, temperature, max_len),
-        },
-        runs,
-    )
+    contestants = {
+        "fairseq": lambda: theirs.generate([world.model], world.sample),
+        "ours": lambda: world.sample_pool(size, temperature, max_len),
+    }
+    memory = {f"{name}_peak_mib": round(peak_memory(run)) for name, run in contestants.items()}
+    times = medians(contestants, runs)
     sampled = world.sample_pool(size, temperature, max_len)
     distinct = [len(pool.tokens) for (pool,) in sampled.pools]
     counts = {"rows": sampled.rows, "tokens": sampled.tokens, "distinct_a_sentence": sum(distinct) / len(distinct)}
-    return {**_report(times, "fairseq", "ours"), **counts}
+    return {**_report(times, "fairseq", "ours"), **memory, **counts}
 
 
 def decode_benchmark(world: World, size: int, runs: int) -> Dict[str, Any]:

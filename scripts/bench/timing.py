@@ -1,5 +1,7 @@
-"""Alternating runs and their medians, on the clock and of the processor: how every benchmark here measures."""
+"""Alternating runs and their medians, on the clock and of the processor, and peak memory: how benchmarks measure."""
 
+import os
+import resource
 import time
 from statistics import median
 from typing import Any, Callable, Dict, List, Mapping, NamedTuple
@@ -37,3 +39,26 @@ def medians(contestants: Mapping[str, Callable[[], Any]], runs: int) -> Dict[str
 def ratio(slower: Times, faster: Times) -> Times:
     """How many times faster the second is."""
     return Times(*(a / b for a, b in zip(slower, faster, strict=True)))
+
+
+def peak_memory(run: Callable[[], Any]) -> float:
+    """MiB by which the process' memory grows while ``run`` runs, in a copy of this process (Linux)."""
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        status = 1
+        try:
+            before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+            run()
+            grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+            os.write(writer, str(grown / 1024).encode())
+            status = 0
+        finally:
+            os._exit(status)  # no clean-up twice of what the parent has
+    os.close(writer)
+    with os.fdopen(reader) as answer:
+        text = answer.read()
+    os.waitpid(child, 0)
+    if not text:
+        raise RuntimeError("the run whose memory was to be measured failed")
+    return float(text)
