@@ -2,6 +2,7 @@
 
 from argparse import Namespace
 from collections import Counter
+from dataclasses import fields
 from pathlib import Path
 from typing import Any, Dict, List, NamedTuple, Tuple
 
@@ -12,17 +13,21 @@ from fairseq import checkpoint_utils
 from fairseq.data import Dictionary
 from fairseq.logging.metrics import get_smoothed_values
 from fairseq.models.transformer import TransformerModel
+from fairseq.options import get_generation_parser
+from fairseq.tasks import get_task
 from fairseq.tasks.translation_from_pretrained_bart import TranslationFromPretrainedBARTTask
 from fairseq_commands import generated
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from in_process import Fairseq, rows, translations
-from multilingual_world import CONVENTIONS, LANGUAGES, PAIRS, World
+from multilingual_world import CONVENTIONS, LANGUAGES, PAIRS, TAGS, World
 from scipy.stats import chisquare
 
 from dcmbr_fairseq.decoding.decoders import FairseqDecoder, PrefixRows
+from dcmbr_fairseq.decoding.options import DecodingConfig
 from dcmbr_fairseq.decoding.records import read_pools
 from dcmbr_fairseq.decoding.transformer import TransformerDecoder, is_standard_transformer
+from dcmbr_fairseq.errors import UserError
 
 EVERY = pytest.mark.parametrize("convention", CONVENTIONS)
 
@@ -73,9 +78,10 @@ class Truth(NamedTuple):
             "mbart25": ([*words, eos, english], [german]),
         }[convention]
         allowed = np.ones(len(dictionary), dtype=bool)
-        allowed[[dictionary.pad(), *(dictionary.index(form.format(language)) for language in LANGUAGES)]] = False
-        if "<mask>" in dictionary:
-            allowed[dictionary.index("<mask>")] = False
+        allowed[dictionary.pad()] = False
+        for symbol in [*(form.format(language) for language in LANGUAGES), "<mask>", *TAGS]:
+            if symbol in dictionary:
+                allowed[dictionary.index(symbol)] = False
         return cls(source, start, allowed)
 
     def log_probs(self, model: Any, prefix: List[int]) -> np.ndarray:
@@ -193,7 +199,7 @@ def test_the_same_translations_whatever_the_batch_and_the_command(
     for pools in read_pools(path):
         assert pools.row is not None and pools.row["translation"] == whole[int(pools.id)]
         assert pools.source == lines[int(pools.id)]
-        assert not any(mark in text for text in pools.hypotheses.texts for mark in ("[", "__", "<mask>", "\u2581"))
+        assert not any(mark in text for text in pools.hypotheses.texts for mark in ("[", "__", "<m", "<M", "\u2581"))
 
 
 def test_a_model_that_has_learnt_translates(fairseq_here: Fairseq, world: World) -> None:
@@ -264,6 +270,27 @@ def test_training_reports_the_token_entropy(fairseq_here: Fairseq, world: World,
     )  # fmt: skip
     entropy = get_smoothed_values("valid")["token_entropy"]
     assert 3 < entropy < np.log2(75)
+
+
+def test_the_hub_needs_a_direction(world: World) -> None:
+    model = TransformerModel.from_pretrained(
+        str(world.release), "model.pt", str(world.data_bin), task="translation_multi_simple_epoch_dcmbr",
+        lang_dict=str(world.release / "ML50_langs.txt"),
+    )  # fmt: skip
+    with pytest.raises(UserError, match="source_lang or target_lang is missing"):
+        model.generate(torch.tensor([5, 6, 2]), decoding="dcmbr")
+
+
+@pytest.mark.parametrize("task", ["translation_multi_simple_epoch_dcmbr", "translation_from_pretrained_bart_dcmbr"])
+def test_every_decoding_option_is_a_flag_of_its_own(task: str) -> None:
+    """fairseq drops a field silently where another option has its name already."""
+    parser = get_generation_parser()
+    before = {action.dest for action in parser._actions}
+    get_task(task).add_args(parser)
+    flags = {action.dest: action.default for action in parser._actions if action.dest not in before}
+    for entry in fields(DecodingConfig):
+        if entry.name != "_name":
+            assert flags[entry.name] == entry.default
 
 
 # --------------------------------------------------------------------------------------------------- mBART's decoder

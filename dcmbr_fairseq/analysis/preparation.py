@@ -15,6 +15,7 @@ from torch import Tensor
 from dcmbr_fairseq.decoding.decoders import IncrementalDecoder
 from dcmbr_fairseq.decoding.encoding import encode
 from dcmbr_fairseq.decoding.generator import MBRSequenceGenerator, TextSide
+from dcmbr_fairseq.decoding.languages import LanguageTokens
 from dcmbr_fairseq.decoding.options import DecodingConfig, DecodingOptions, decoding_options
 from dcmbr_fairseq.decoding.prefix_sampler import PrefixSampler, SamplingBatch
 
@@ -62,6 +63,7 @@ class Preparation(MBRSequenceGenerator):
             make_texts=workspace.texts, seed=workspace.cfg.common.seed, eos=theirs.eos, min_len=theirs.min_len,
             max_len_a=theirs.max_len_a, max_len_b=theirs.max_len_b, unk_penalty=theirs.unk_penalty,
             symbols_to_strip_from_output=theirs.symbols_to_strip_from_output,
+            languages=getattr(workspace.task, "language_tokens", LanguageTokens)(),
         )  # fmt: skip
 
     @torch.no_grad()

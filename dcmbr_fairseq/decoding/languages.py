@@ -13,7 +13,9 @@ from fairseq.data.multilingual.multilingual_utils import get_lang_tok
 
 from dcmbr_fairseq.decoding.pools import TokenPool
 
-MASK = "<mask>"  # mBART's pretraining has left it in the vocabulary
+MASK = "<mask>"
+#: What training leaves in vocabularies beside the languages' tokens: mBART's mask, NLLB's marks of a source's origin.
+SPECIAL = (MASK, "<MINED_DATA>", "<MMT_BT_DATA>", "<SMT_BT_DATA>")
 
 
 @dataclass(frozen=True)
@@ -21,10 +23,10 @@ class LanguageTokens:
     """The language tokens of a target dictionary; the defaults are those of a bilingual model.
 
     Attributes:
-        ids: tokens that are never drawn and stand in no text: those of all languages, and the mask.
+        ids: tokens that are never drawn and stand in no text: those of all languages, and :data:`SPECIAL`.
         forced: how many tokens before the translation are forced as a prefix.
         start: the token that starts every target; None for the end of sentence, or for what the task says.
-        source_ids: the language tokens of the source dictionary.
+        source_ids: the same of the source dictionary.
     """
 
     ids: FrozenSet[int] = frozenset()
@@ -52,14 +54,14 @@ BILINGUAL = LanguageTokens()
 
 
 def language_symbols(languages: Sequence[str], style: str, specs: Sequence[str] = ("main",)) -> List[str]:
-    """The symbols that fairseq's multilingual task adds to a dictionary, and the mask.
+    """The symbols of languages that fairseq's multilingual task adds to a dictionary.
 
     Args:
         languages: the codes in their order.
         style: ``--lang-tok-style``, multilingual (``__xx__``) or mbart (``[xx]``).
         specs: ``--langtoks-specs``.
     """
-    return [get_lang_tok(language, style, spec) for spec in specs for language in languages] + [MASK]
+    return [get_lang_tok(language, style, spec) for spec in specs for language in languages]
 
 
 def known_ids(dictionary: Dictionary, symbols: Sequence[str]) -> FrozenSet[int]:

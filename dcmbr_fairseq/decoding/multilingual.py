@@ -241,5 +241,5 @@ def _sizes_advice(facts: CheckpointFacts, options: Any, languages: Sequence[str]
 
 def _new_symbols(bare: Dictionary, languages: Sequence[str], style: str, specs: Sequence[str]) -> List[str]:
     """What fairseq will add to a dictionary: the mask with mBART's style only."""
-    symbols = language_symbols(languages, style, specs)
-    return [symbol for symbol in symbols if symbol not in bare and (symbol != MASK or style == "mbart")]
+    symbols = [*language_symbols(languages, style, specs), *([MASK] if style == "mbart" else [])]
+    return [symbol for symbol in symbols if symbol not in bare]

@@ -15,7 +15,7 @@ from fairseq.tasks.translation_from_pretrained_bart import TranslationFromPretra
 
 from dcmbr_fairseq.decoding import multilingual
 from dcmbr_fairseq.decoding.checkpoints import CheckpointFacts
-from dcmbr_fairseq.decoding.languages import LanguageTokens, known_ids, language_symbols
+from dcmbr_fairseq.decoding.languages import SPECIAL, LanguageTokens, known_ids, language_symbols
 from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.tasks._command import Command
 from dcmbr_fairseq.tasks._decoding_mixin import DecodingMixin
@@ -73,7 +73,7 @@ class TranslationFromPretrainedBartDcmbrTask(DecodingMixin, ValidationEntropyMix
 
     def language_tokens(self) -> LanguageTokens:
         """The tokens of all languages; a target starts from its own."""
-        symbols = language_symbols(languages_of(self.args), "mbart")
+        symbols = [*language_symbols(languages_of(self.args), "mbart"), *SPECIAL]
         return LanguageTokens(
             ids=known_ids(self.target_dictionary, symbols),
             start=self.target_dictionary.index(f"[{self.args.target_lang}]"),

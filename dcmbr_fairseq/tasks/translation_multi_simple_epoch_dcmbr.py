@@ -12,7 +12,7 @@ from fairseq.tasks.translation_multi_simple_epoch import TranslationMultiSimpleE
 
 from dcmbr_fairseq.decoding import multilingual
 from dcmbr_fairseq.decoding.checkpoints import CheckpointFacts
-from dcmbr_fairseq.decoding.languages import LanguageTokens, known_ids, language_symbols
+from dcmbr_fairseq.decoding.languages import SPECIAL, LanguageTokens, known_ids, language_symbols
 from dcmbr_fairseq.decoding.options import DecodingConfig
 from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.tasks._command import Command
@@ -63,7 +63,7 @@ class TranslationMultiSimpleEpochDcmbrTask(DecodingMixin, ValidationEntropyMixin
     def language_tokens(self) -> LanguageTokens:
         """The tokens of all languages; the target's is forced as a prefix, unless it replaces the end of sentence."""
         args = self.args
-        symbols = language_symbols(self.langs, args.lang_tok_style, args.langtoks_specs)
+        symbols = [*language_symbols(self.langs, args.lang_tok_style, args.langtoks_specs), *SPECIAL]
         prefixed = args.langtoks["main"][1] and not args.lang_tok_replacing_bos_eos
         return LanguageTokens(
             ids=known_ids(self.target_dictionary, symbols),
@@ -73,6 +73,8 @@ class TranslationMultiSimpleEpochDcmbrTask(DecodingMixin, ValidationEntropyMixin
 
     def build_generator(self, models: Any, args: Any, *others: Any, **more: Any) -> Any:
         """As :meth:`DecodingMixin.build_generator`; fairseq's task knows no ``prefix_allowed_tokens_fn``."""
+        if self.args.source_lang is None or self.args.target_lang is None:  # the hub, given a checkpoint alone
+            raise UserError("source_lang or target_lang is missing: give both, such as en_XX and de_DE")
         if more.get("prefix_allowed_tokens_fn") is not None:
             raise UserError("prefix_allowed_tokens_fn is not known to the multilingual task: leave it out")
         return super().build_generator(models, args, *others, **more)

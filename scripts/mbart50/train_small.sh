@@ -10,7 +10,7 @@
 # DATA holds Multi30k: train.LANG and val.LANG for en, de, cs and fr (plain or .gz). KEY=VALUE changes the config.
 # About 40 minutes on one core. Goes on where it was cut off. The release is WORK/release: model.pt, dict.LANG.txt,
 # sentence.bpe.model, ML50_langs.txt.
-# Environment: WORK (work/mbart50-small), PIECES (6000), AVERAGE (3 checkpoints are averaged), JOBS (all cores).
+# Environment: WORK (work/mbart50-small), PIECES (4000), AVERAGE (3 checkpoints are averaged), JOBS (all cores).
 
 # shellcheck source=scripts/lib.sh
 source "$(dirname "$0")/../lib.sh"
@@ -19,7 +19,7 @@ WORK="${WORK:-$ROOT/work/mbart50-small}"
 source "$(dirname "$0")/settings.sh"
 [[ $# -ge 1 ]] || usage "$0"
 DATA="$1"
-PIECES="${PIECES:-6000}"
+PIECES="${PIECES:-4000}"
 AVERAGE="${AVERAGE:-3}"
 declare -A CODES
 for lang in en de cs fr; do CODES[$lang]="$(language 2 "$lang")"; done
