@@ -9,6 +9,7 @@ Support: padding is never drawn; the end of sentence is not drawn before ``min_l
 vocabulary, as teacher forcing gives it; `sampling_log_prob` is that of the cooled, truncated, renormalised support.
 """
 
+import functools
 import itertools
 import math
 from dataclasses import dataclass
@@ -22,6 +23,7 @@ from dcmbr_fairseq.decoding.categorical import draw_tokens
 from dcmbr_fairseq.decoding.decoders import IncrementalDecoder, PrefixRows
 from dcmbr_fairseq.decoding.pools import PoolSpec, TokenPool
 from dcmbr_fairseq.decoding.randomness import KeyedUniforms, sentence_key
+from dcmbr_fairseq.decoding.trace import Trace
 from dcmbr_fairseq.decoding.truncation import Truncation
 from dcmbr_fairseq.errors import UserError
 
@@ -47,8 +49,13 @@ class Support:
 
     def restrict(self, values: Tensor, step: int, value: float = -math.inf) -> None:
         """Set the ``(P, V)`` logits of what may not be drawn at this step to -inf, or weights to 0, in place."""
-        for token in (*self.banned, self.eos) if step < self.min_len else self.banned:
-            values[:, token] = value
+        tokens = (*self.banned, self.eos) if step < self.min_len else self.banned
+        values.index_fill_(1, _index(tokens, values.device), value)
+
+
+@functools.lru_cache(maxsize=16)
+def _index(tokens: Tuple[int, ...], device: torch.device) -> Tensor:
+    return torch.tensor(tokens, dtype=torch.int64, device=device)
 
 
 @dataclass(frozen=True)
@@ -169,14 +176,6 @@ def _join(pieces: Sequence[TokenPool]) -> TokenPool:
     return TokenPool(joined.tokens, joined.positional_log_probs, np.array(log_probs), np.concatenate(draws))
 
 
-class _Layer(NamedTuple):
-    """The rows of one step, for tracing sequences back: parent row, last token, its log-prob at temperature 1."""
-
-    parents: np.ndarray
-    tokens: np.ndarray
-    log_probs: np.ndarray
-
-
 class _Run:
     """One decoding pass: its live draws, the rows they stand on, and the trace of all rows so far."""
 
@@ -198,17 +197,15 @@ class _Run:
         self.temperature = np.tile(temperatures, count)  # (count * width,)
         self.distinct_temperatures = sorted({part.spec.temperature for part in parts})
         self.sampling_log_prob = np.zeros(count * self.width)
-        self.ended_as = np.full(count * self.width, -1)  # index into `endings` of each finished draw
+        self.ended_as = np.full(count * self.width, -1)  # which finished sequence of the trace
         self.rows = PrefixRows(np.full(count, batch.bos), None, np.arange(count)).padded()
-        self.trace: List[_Layer] = []
-        self.endings: List[Tuple[int, np.ndarray, np.ndarray]] = []  # (step, rows that ended, log-prob of the end)
-        self.ending_count = 0
+        self.trace = Trace(sampler.support.eos)
         self.rows_forwarded = self.tokens_drawn = 0
 
     def decode(self, decoder: IncrementalDecoder) -> None:
         """Sample until every draw has ended."""
         while len(self.live):
-            step = len(self.trace)
+            step = self.trace.steps
             logits = decoder.step(self.rows)
             self.rows_forwarded += self.row_count
             self.tokens_drawn += len(self.live)
@@ -298,22 +295,20 @@ class _Run:
         parents, child_tokens = children // vocabulary, children % vocabulary
         ends = child_tokens == self.sampler.support.eos
         new_place = np.empty(len(children), dtype=np.int64)
-        new_place[ends] = self.ending_count + np.arange(ends.sum())
+        new_place[ends] = self.trace.end(parents[ends], log_probs[first[ends]])
         new_place[~ends], order = _keep_places(parents[~ends])
-        self.endings.append((len(self.trace), parents[ends], log_probs[first[ends]]))
-        self.ending_count += int(ends.sum())
         ended = ends[child]
         self.ended_as[self.live[ended]] = new_place[child[ended]]
         self.live, self.row = self.live[~ended], new_place[child[~ended]]
         growing = np.flatnonzero(~ends)[order]
-        self.trace.append(_Layer(parents[growing], child_tokens[growing], log_probs[first[growing]]))
+        self.trace.grow(parents[growing], child_tokens[growing], log_probs[first[growing]])
         sentences = self.rows.sentences[parents[growing]]
         self.rows = PrefixRows(child_tokens[growing], parents[growing], sentences).padded()
         self.row_count = len(growing)
 
     def collect(self) -> List[List[TokenPool]]:
         """The pools of every sentence, one for each part."""
-        sequences, scores = self._trace_back()
+        sequences, scores = self.trace.sequences()
         offsets = np.cumsum([0] + [part.size for part in self.parts])
         pools = []
         for start in range(0, len(self.ended_as), self.width):
@@ -333,22 +328,6 @@ class _Run:
             self.sampling_log_prob[draws][first[order]],
             place[index],
         )
-
-    def _trace_back(self) -> Tuple[List[np.ndarray], List[np.ndarray]]:
-        """Token ids and temperature-1 log-probs of every ending, by following parent rows back to the root."""
-        steps = np.concatenate([np.full(len(rows), step) for step, rows, _ in self.endings])
-        row = np.concatenate([rows for _, rows, _ in self.endings])
-        tokens = np.full((len(row), len(self.trace) + 1), self.sampler.support.eos)
-        scores = np.zeros(tokens.shape)
-        scores[np.arange(len(row)), steps] = np.concatenate([end for _, _, end in self.endings])
-        for step in range(len(self.trace) - 1, -1, -1):
-            inside = np.flatnonzero(steps > step)
-            layer = self.trace[step]
-            tokens[inside, step] = layer.tokens[row[inside]]
-            scores[inside, step] = layer.log_probs[row[inside]]
-            row[inside] = layer.parents[row[inside]]
-        sequences = [row[: step + 1] for row, step in zip(tokens, steps, strict=True)]
-        return sequences, [row[: step + 1] for row, step in zip(scores, steps, strict=True)]
 
 
 def _at(values: Tensor, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
