@@ -5,7 +5,7 @@
 #
 # Environment: SYSTEMS (beam mbr dcmbr), SIZES ("10 50": samples), TEMP_HYP and TEMP_REF (0.5), UTILITY (chrf; the paper's
 # is bleurt, with UTILITY_ARGS='{"checkpoint": "FOLDER"}'), BEAM_FLAGS (--beam 5), GENERATE_TOKENS (2048 a batch),
-# MAX_ROWS (200 draws at once), PRECISION (--fp16 on a GPU; PRECISION= decodes in single precision), SEED (1); TEST,
+# MAX_ROWS (400 draws at once), PRECISION (--fp16 on a GPU; PRECISION= decodes in single precision), SEED (1); TEST,
 # LIMIT and WORK as for prepare.sh.
 
 # shellcheck source=scripts/lib.sh
