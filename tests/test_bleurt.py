@@ -136,11 +136,12 @@ def test_truncated_pairs_are_counted_and_reported_once(checkpoint: Path, caplog:
     assert messages[1] == "BLEURT: 8 of 11 pairs were truncated"
 
 
-def test_lower_precision_stays_close(checkpoint: Path, utility: BleurtUtility) -> None:
-    low = BleurtUtility(checkpoint=str(checkpoint), device="cpu", precision="bf16")
+@pytest.mark.parametrize("precision", ["fp16", "bf16"])
+def test_lower_precision_stays_close(checkpoint: Path, utility: BleurtUtility, precision: str) -> None:
+    low = BleurtUtility(checkpoint=str(checkpoint), device="cpu", precision=precision)
     difference = np.abs(low.pairwise(TEXTS[:5], TEXTS[:5]) - utility.pairwise(TEXTS[:5], TEXTS[:5])).max()
     assert 0 < difference < 0.1
-    assert "|bf16|" in low.signature()
+    assert f"|{precision}|" in low.signature()
 
 
 def test_signature_tells_checkpoints_and_activations_apart(checkpoint: Path, utility: BleurtUtility) -> None:
