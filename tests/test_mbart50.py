@@ -79,6 +79,7 @@ LANGUAGE_ERRORS = {
     "replacing": (["--lang-tok-replacing-bos-eos"], "trained without --lang-tok-replacing-bos-eos", "leave it out"),
     "token kept": (["--keep-inference-langtok"], "--keep-inference-langtok", "use --decoding beam"),
     "no dictionary": (["--target-lang", "fi_FI"], "the target dictionary", "dict.*.txt"),
+    "no dictionary of overrides": (["--model-overrides", "seed=2"], "--model-overrides seed=2", "Python dictionary"),
     "no data": (["nix"], "nix is not a folder", "fairseq-preprocess"),
 }  # fmt: skip
 

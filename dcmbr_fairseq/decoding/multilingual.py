@@ -149,7 +149,10 @@ def check_training(options: Any, languages: Sequence[str], facts: CheckpointFact
     Raises:
         UserError: they differ; says what to pass.
     """
-    trained = {**facts.task, **ast.literal_eval(overrides)}
+    try:
+        trained = {**facts.task, **ast.literal_eval(overrides)}
+    except (ValueError, SyntaxError, TypeError) as error:
+        raise UserError(f"--model-overrides {overrides} must be a Python dictionary such as {{'seed': 2}}") from error
     name = str(trained.get("task") or trained.get("_name"))
     if name.startswith("translation_from_pretrained_bart"):
         raise UserError(
@@ -215,9 +218,8 @@ def check_sizes(
         check_dictionaries(facts, len(source), len(target), MASK in source or MASK in target)
     except UserError as error:
         raise UserError(_sizes_advice(facts, options, languages, trained) or str(error)) from error
-    if (
-        trained not in (given, None) and len(target) == facts.decoder_rows
-    ):  # one language more stands where the mask should
+    by_chance = len(target) == facts.decoder_rows  # a language more or less makes up for the mask
+    if trained not in (given, None) and by_chance:
         raise UserError(f"--path {facts.path} was trained with --lang-tok-style {trained}, not {given}: give that")
 
 
