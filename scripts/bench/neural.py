@@ -4,7 +4,7 @@
         [--layers 2 --dimensions 128] [--only bleurt]
 
 ``POOLS.jsonl`` are records of ``--pools-out`` with shared pools. Without ``--checkpoint`` BLEURT is a random model with
-as many layers and dimensions as BLEURT-tiny, or as asked for (BLEURT-20-D3 has 3 of 640, BLEURT-base 12 of 768); its
+as many layers and dimensions as BLEURT-tiny, or as asked for (BLEURT-base has 12 of 768); its
 speed is that of a trained one of its size, its choices mean nothing.
 Prints one JSON object: calls and milliseconds a sentence, on the clock and of the processor (with METEOR that of both
 processes), and what each saving contributes. On a machine with other work look at the processor's time (``cpu``).
