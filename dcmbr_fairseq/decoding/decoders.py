@@ -53,6 +53,14 @@ class PrefixRows(NamedTuple):
         return np.flatnonzero(self.parents != np.arange(len(self.parents)))
 
 
+def reordered(encoder: Any, encoder_out: Any, order: Tensor) -> Any:
+    """An encoder's output with its sentences in another order, by the encoder's class.
+
+    For its own beam search BART puts a method in that place that does nothing, and leaves it there.
+    """
+    return type(encoder).reorder_encoder_out(encoder, encoder_out, order)
+
+
 class IncrementalDecoder(abc.ABC):
     """Decoding state of one model over P active prefix rows."""
 
@@ -90,8 +98,8 @@ class FairseqDecoder(IncrementalDecoder):
         """See :meth:`IncrementalDecoder.step`."""
         column = torch.from_numpy(rows.tokens).to(self.device)[:, None]
         if self.prefixes is None:
-            self.encoder_out = self.model.encoder.reorder_encoder_out(
-                self.encoder_out, torch.from_numpy(rows.sentences).to(self.device)
+            self.encoder_out = reordered(
+                self.model.encoder, self.encoder_out, torch.from_numpy(rows.sentences).to(self.device)
             )
             self.prefixes, self.sentences = column, rows.sentences
         else:
@@ -131,7 +139,7 @@ class FairseqDecoder(IncrementalDecoder):
         self.prefixes = self.prefixes[order]
         if self.has_incremental:
             self.model.decoder.reorder_incremental_state_scripting(self.incremental_state, order)
-        self.encoder_out = self.model.encoder.reorder_encoder_out(self.encoder_out, order)
+        self.encoder_out = reordered(self.model.encoder, self.encoder_out, order)
 
 
 class EnsembleDecoder(IncrementalDecoder):

@@ -7,7 +7,7 @@ import torch
 from fairseq.models.transformer.transformer_encoder import TransformerEncoderBase
 from torch import Tensor
 
-from dcmbr_fairseq.decoding.decoders import EnsembleDecoder, FairseqDecoder, IncrementalDecoder
+from dcmbr_fairseq.decoding.decoders import EnsembleDecoder, FairseqDecoder, IncrementalDecoder, reordered
 from dcmbr_fairseq.decoding.transformer import TransformerDecoder, is_standard_transformer
 
 #: With source widths in multiples of this, padding behind the tokens, attention over a sentence gives the same bits on
@@ -39,7 +39,7 @@ def encode(models: Sequence[Any], net_input: Dict[str, Any], pad: int) -> Callab
         outs = encoded
         if not np.array_equal(sentences, everything):
             order = torch.from_numpy(sentences).to(net_input["src_tokens"].device)
-            outs = [model.encoder.reorder_encoder_out(out, order) for model, out in zip(models, encoded, strict=True)]
+            outs = [reordered(model.encoder, out, order) for model, out in zip(models, encoded, strict=True)]
         decoders = [_decoder(model, out) for model, out in zip(models, outs, strict=True)]
         return decoders[0] if len(decoders) == 1 else EnsembleDecoder(decoders)
 
