@@ -86,6 +86,15 @@ def test_table_1_puts_each_result_in_its_cell(tmp_path):
     assert list(LAYOUTS["1"].build(rows, None, 0.7).rows)[0][4] == "99.0"
 
 
+def test_table_1_leaves_out_models_without_a_label_smoothing(tmp_path):
+    ger = [("-", "beam", "-", "-", "-", "chrF", 1, 90.0), ("-", "mbr", 50, 1.0, 1.0, "chrF", 1, 90.0)]
+    for task in (None, "en-de"):
+        alone, both = (
+            LAYOUTS["1"].build(read_results([results(tmp_path, BILINGUAL + more)]), task, 0.5) for more in ([], ger)
+        )
+        assert both == alone
+
+
 def test_table_1_beside_the_papers(tmp_path):
     grid = LAYOUTS["1"].build(read_results([results(tmp_path, BILINGUAL)]), "en-de", 0.5)
     cells = {tuple(row[:2]): row[2:] for row in grid.rows}

@@ -114,10 +114,12 @@ def bilingual(rows: Sequence[Row], task: Optional[str], temperature: float) -> G
     """Table 1: BS, MBR and DC-MBR for each N and label smoothing.
 
     Args:
-        rows: columns label_smoothing, decoding, score; num_hyp and the temperatures of sampled decodings.
+        rows: columns label_smoothing, decoding, score; num_hyp and the temperatures of sampled decodings. Rows of
+            models that were trained otherwise (GER) are left out.
         task: whose numbers of the paper stand beside ours (a key of ``paper.BILINGUAL``), or None.
         temperature: T_h = T_r of DC-MBR.
     """
+    rows = [row for row in rows if row.get("label_smoothing") != "-"]
     printed = paper.BILINGUAL[task] if task else {}
     scores = scores_by_decoding(rows, "label_smoothing", temperature)
     keys = sorted({(size, key) for _, size, key in scores if size} | {(float(n), s) for n, s in printed})
