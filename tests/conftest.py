@@ -7,7 +7,7 @@ import signal
 import subprocess
 from importlib.metadata import version
 from pathlib import Path
-from typing import Callable
+from typing import Callable, List
 
 import fairseq_commands
 import multilingual_world
@@ -69,3 +69,13 @@ def multi30k_model(shared: Path) -> Path:
     if not (folder / "ls0.1.pt").is_file():
         pytest.skip("needs ../shared/models/multi30k-en-de (trained models), which is absent")
     return folder
+
+
+#: Files that take longest, which must not be left to the end, when there is nothing to do beside them.
+LONGEST = ("test_task", "test_pipelines", "test_bad_input", "test_configs", "test_mbart50", "test_demo")
+
+
+def pytest_collection_modifyitems(items: List[pytest.Item]) -> None:
+    """Put the tests of the longest files first; the order is otherwise kept."""
+    places = {name: place for place, name in enumerate(LONGEST)}
+    items.sort(key=lambda item: places.get(item.path.stem, len(LONGEST)))
