@@ -4,6 +4,6 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 bash scripts/install.sh test
-export OMP_NUM_THREADS=${OMP_NUM_THREADS:-1} # each of the two workers computes on one core
-# A file stays with one worker, and the longest come first (tests/conftest.py), so that both end at the same time.
-exec .venv/bin/python -m pytest -n 2 --dist loadscope --no-loadscope-reorder "$@"
+export OMP_NUM_THREADS=${OMP_NUM_THREADS:-1} # each worker computes on one core
+# Three workers, since tests wait for programs that they start. A file stays with one worker, and the longest come first (tests/conftest.py), so that all end at the same time.
+exec .venv/bin/python -m pytest -n 3 --dist loadscope --no-loadscope-reorder "$@"
