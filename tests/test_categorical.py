@@ -38,7 +38,7 @@ def test_every_token_gets_its_own_interval(weights: np.ndarray) -> None:
         rows += [row] * len(middles)
         uniforms += middles.tolist()
         expected += plainly(row_weights, middles).tolist()
-    drawn = draw_tokens(torch.from_numpy(weights), torch.tensor(rows), torch.tensor(uniforms).double())
+    drawn = draw_tokens(torch.from_numpy(weights), 1, torch.tensor(rows), torch.tensor(uniforms).double())
     assert drawn.tokens.tolist() == expected
     chances = weights[rows, expected] / weights.astype(np.float64).sum(axis=1)[rows]
     np.testing.assert_allclose(drawn.probabilities.numpy(), chances, rtol=1e-6)
@@ -59,6 +59,7 @@ def test_any_weights_and_uniforms(size: int, spread: float, uniforms: list, seed
     weights[:, dice.integers(size)] = 1
     drawn = draw_tokens(
         torch.from_numpy(weights),
+        1,
         torch.zeros(len(uniforms), dtype=torch.long),
         torch.tensor(uniforms).double(),
     )
@@ -75,7 +76,7 @@ def test_any_weights_and_uniforms(size: int, spread: float, uniforms: list, seed
 def test_the_extreme_uniforms_give_the_first_and_last_token_of_positive_weight(size: int) -> None:
     weights = torch.zeros(2, size + 9)
     weights[:, 4 : 4 + size] = torch.rand(2, size, generator=torch.Generator().manual_seed(1)) + 0.1
-    drawn = draw_tokens(weights, torch.tensor([0, 0, 1, 1]), torch.tensor([0.0, LAST] * 2).double())
+    drawn = draw_tokens(weights, 1, torch.tensor([0, 0, 1, 1]), torch.tensor([0.0, LAST] * 2).double())
     assert drawn.tokens.tolist() == [4, 3 + size] * 2
 
 
@@ -92,7 +93,7 @@ def test_tokens_of_a_smoothed_tail_have_their_own_intervals(gold: int) -> None:
     ends = weights[0].double().cumsum(0)
     tokens = torch.from_numpy(np.random.default_rng(2).choice(50_001, 2000, replace=False))
     middles = (ends[tokens] - weights[0, tokens].double() / 2) / ends[-1]
-    assert draw_tokens(weights, torch.zeros(2000, dtype=torch.long), middles).tokens.tolist() == tokens.tolist()
+    assert draw_tokens(weights, 1, torch.zeros(2000, dtype=torch.long), middles).tokens.tolist() == tokens.tolist()
 
 
 def test_tokens_of_a_smoothed_tail_are_drawn_as_often_as_they_should_be() -> None:
@@ -100,7 +101,7 @@ def test_tokens_of_a_smoothed_tail_are_drawn_as_often_as_they_should_be() -> Non
     weights = smoothed(50_001, gold=0)
     uniforms = np.random.default_rng(3).random(200_000)
     tail = torch.from_numpy(uniforms[uniforms >= 0.95])  # the gold token, which comes first, takes the others
-    tokens = draw_tokens(weights, torch.zeros(len(tail), dtype=torch.long), tail).tokens.numpy()
+    tokens = draw_tokens(weights, 1, torch.zeros(len(tail), dtype=torch.long), tail).tokens.numpy()
     counts = np.bincount((tokens + 499) // 500, minlength=101)
     assert counts[0] <= 1  # 0.95 itself, rounded
     assert stats.chisquare(counts[1:], np.full(100, counts[1:].sum() / 100)).pvalue > 0.01

@@ -15,7 +15,7 @@ from toy_model import EOS, PAD, all_targets, net_input, teacher_forced, toy_dict
 from dcmbr_fairseq.decoding import encoding
 from dcmbr_fairseq.decoding.encoding import encode
 from dcmbr_fairseq.decoding.exact_search import ExactSearch, Target, TopN
-from dcmbr_fairseq.decoding.prefix_sampler import Support
+from dcmbr_fairseq.decoding.support import Support
 from dcmbr_fairseq.errors import UserError
 
 SOURCES = [[5, 4, 6, EOS], [4, EOS], [6, 6, 5, 4, 5, EOS]]

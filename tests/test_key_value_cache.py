@@ -31,7 +31,7 @@ def grow(cache: KeyValueCache, parents: np.ndarray, histories: List[torch.Tensor
     columns = new.transpose(1, 2).reshape(2 * LAYERS, count, HEADS, 1, WIDTH)
     histories = [torch.cat([history, columns[:, row]], dim=2) for row, history in enumerate(kept)]
     for layer in range(LAYERS):
-        keys, values, mask = cache.append(layer, new[layer], step)
+        keys, values, mask = cache.append(layer, new[layer])
         assert mask.tolist() == [0.0] * (step + 1) + [-torch.inf] * (room_for(step + 1) - step - 1)
         for found, which in ((keys, 2 * layer), (values, 2 * layer + 1)):
             assert found.isfinite().all()  # positions not in use are multiplied by zero

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from dcmbr_fairseq.analysis.models import Workspace
 from dcmbr_fairseq.analysis.ranks import in_buckets, rank_counts, reference_ranks
 from dcmbr_fairseq.cli import main
-from dcmbr_fairseq.decoding.prefix_sampler import Support
+from dcmbr_fairseq.decoding.support import Support
 from dcmbr_fairseq.errors import UserError
 
 EOS, PAD = 2, 1

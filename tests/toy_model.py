@@ -120,7 +120,8 @@ def sample_toy(
 ) -> Any:  # fmt: skip
     """Run the sampler on the toy model; ``settings`` go to PrefixSampler."""
     from dcmbr_fairseq.decoding.encoding import encode
-    from dcmbr_fairseq.decoding.prefix_sampler import PrefixSampler, SamplingBatch, Support
+    from dcmbr_fairseq.decoding.prefix_sampler import PrefixSampler, SamplingBatch
+    from dcmbr_fairseq.decoding.support import Support
 
     support = Support(EOS, (PAD,), min_len, UNK, unk_penalty)
     with torch.no_grad():

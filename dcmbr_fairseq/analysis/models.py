@@ -25,7 +25,7 @@ from dcmbr_fairseq.analysis.preparation import Preparation, Prepared
 from dcmbr_fairseq.decoding.checkpoints import CheckpointFacts, check_dictionaries, inspect_checkpoint
 from dcmbr_fairseq.decoding.generator import TextSide
 from dcmbr_fairseq.decoding.long_sources import cut_long_sources
-from dcmbr_fairseq.decoding.prefix_sampler import Support
+from dcmbr_fairseq.decoding.support import Support
 from dcmbr_fairseq.decoding.texts import Detokenizer
 from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.files import PathLike, read_lines

@@ -12,7 +12,7 @@ from torch import Tensor
 from tqdm import tqdm
 
 from dcmbr_fairseq.analysis.models import System, Workspace, teacher_forced
-from dcmbr_fairseq.decoding.prefix_sampler import Support
+from dcmbr_fairseq.decoding.support import Support
 from dcmbr_fairseq.errors import UserError
 
 

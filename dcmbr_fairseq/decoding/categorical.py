@@ -13,6 +13,9 @@ from typing import NamedTuple, Tuple
 import torch
 from torch import Tensor
 
+#: Times this, a positive float64 (that is not subnormal) becomes the next smaller one.
+_ALMOST_ONE = 1 - 2**-53
+
 
 class Drawn(NamedTuple):
     """``(D,)`` tokens drawn, and the float64 probability that each had in its row's distribution."""
@@ -21,23 +24,24 @@ class Drawn(NamedTuple):
     probabilities: Tensor
 
 
-def draw_tokens(weights: Tensor, rows: Tensor, uniforms: Tensor) -> Drawn:
+def draw_tokens(weights: Tensor, power: int, rows: Tensor, uniforms: Tensor) -> Drawn:
     """Draw one token for each uniform number.
 
     Args:
         weights: ``(P, V)`` non-negative float32, contiguous, not normalised; a token of weight 0 is never drawn.
+        power: 1, or 2 to draw by the squares of the weights.
         rows: ``(D,)`` the row that each draw samples from.
         uniforms: ``(D,)`` float64 in [0, 1).
     """
     block = block_size(weights.size(1))
-    sums = _block_sums(weights, block)  # (P, n_blocks)
+    sums = _block_sums(weights, power, block)  # (P, n_blocks)
     row_ends = sums.cumsum(dim=1).index_select(0, rows)  # (D, n_blocks)
     total = row_ends[:, -1]
     target = uniforms * total
     chosen = _position(row_ends, target)
-    own = sums[rows, chosen]
+    own = sums.view(-1).index_select(0, rows * sums.size(1) + chosen)
     before = row_ends.gather(1, chosen[:, None])[:, 0] - own
-    inside, first = _one_block(weights, rows, chosen, block)  # (D, block), (D,)
+    inside, first = _one_block(weights, power, rows, chosen, block)  # (D, block), (D,)
     ends = inside.cumsum(dim=1)
     share = ((target - before) / own).clamp_(min=0.0)  # how far inside the block
     position = _position(ends, share * ends[:, -1])
@@ -49,18 +53,21 @@ def block_size(vocabulary: int) -> int:
     return max(1, 2 ** round(math.log2(vocabulary) / 2))
 
 
-def _block_sums(weights: Tensor, block: int) -> Tensor:
-    """``(P, V) -> (P, ceil(V / block))`` float64 sums of the weights."""
+def _block_sums(weights: Tensor, power: int, block: int) -> Tensor:
+    """``(P, V) -> (P, ceil(V / block))`` float64 sums of the weights, or of their squares."""
     rows, vocabulary = weights.shape
     whole = vocabulary // block
-    parts = [weights[:, : whole * block].view(rows, whole, block)]
+    sums = weights.new_empty((rows, -(-vocabulary // block)), dtype=torch.float64)
+    parts = [(slice(0, whole), weights[:, : whole * block].view(rows, whole, block))]
     if whole * block < vocabulary:
-        parts.append(weights[:, None, whole * block :])
-    return torch.cat([part.sum(dim=2) for part in parts], dim=1).double()
+        parts.append((slice(whole, None), weights[:, None, whole * block :]))
+    for blocks, part in parts:
+        sums[:, blocks] = part.sum(dim=2) if power == 1 else torch.linalg.vector_norm(part, dim=2)
+    return sums if power == 1 else sums.square_()
 
 
-def _one_block(weights: Tensor, rows: Tensor, chosen: Tensor, block: int) -> Tuple[Tensor, Tensor]:
-    """``(D, block)`` float64 weights around each draw's chosen block, zeros outside of it; ``(D,)`` their first tokens.
+def _one_block(weights: Tensor, power: int, rows: Tensor, chosen: Tensor, block: int) -> Tuple[Tensor, Tensor]:
+    """``(D, block)`` float64 weights, or squares, around each draw's chosen block; ``(D,)`` their first tokens.
 
     The last block of a vocabulary may be shorter: its window then begins in the block before, and is zero there.
     """
@@ -69,13 +76,17 @@ def _one_block(weights: Tensor, rows: Tensor, chosen: Tensor, block: int) -> Tup
     first = begin.clamp(max=vocabulary - block)
     windows = weights.view(-1).unfold(0, block, 1)  # a view: the window at every offset
     inside = windows.index_select(0, rows * vocabulary + first).double()
-    outside = torch.arange(block, device=weights.device) < (begin - first)[:, None]
-    return inside.masked_fill_(outside, 0.0), first
+    if power == 2:
+        inside.square_()
+    if vocabulary % block:
+        outside = torch.arange(block, device=weights.device) < (begin - first)[:, None]
+        inside.masked_fill_(outside, 0.0)
+    return inside, first
 
 
 def _position(ends: Tensor, target: Tensor) -> Tensor:
     """``(D,)`` position at which the cumulative sums ``ends`` pass ``target``, always one of positive weight."""
     total = ends[:, -1]
-    below = torch.minimum(target, torch.nextafter(total, torch.zeros_like(total)))  # rounding may reach the very end
+    below = torch.minimum(target, total * _ALMOST_ONE)  # rounding may reach the very end
     position = torch.searchsorted(ends, below[:, None], right=True)[:, 0]
     return position.clamp_(max=ends.size(1) - 1)  # passes only nan, which the caller finds in the probability

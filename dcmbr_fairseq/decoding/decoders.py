@@ -14,9 +14,10 @@ import torch
 from fairseq.models import FairseqIncrementalDecoder
 from torch import Tensor
 
-#: Matrix products of very few rows use other kernels, which round differently. With at least this many rows the logits
-#: of a row are, on a CPU, the same bits whatever other rows there are, so that draws do not depend on the batch at all.
-FEWEST_ROWS = 16
+#: Matrix products treat one to three rows that are left over differently, and round them differently. With a multiple
+#: of this many the logits of a row are, on a CPU, the same bits whatever other rows there are and however many threads,
+#: so that draws do not depend on the batch at all.
+ROW_MULTIPLE = 4
 
 
 class PrefixRows(NamedTuple):
@@ -33,17 +34,20 @@ class PrefixRows(NamedTuple):
     parents: Optional[np.ndarray]
     sentences: np.ndarray
 
-    def padded(self) -> "PrefixRows":
-        """With further rows, which nobody reads, until there are :data:`FEWEST_ROWS`; no rows stay none.
+    def padded(self, before: int) -> "PrefixRows":
+        """With up to three further rows, which nobody reads, so that there is a multiple of :data:`ROW_MULTIPLE`.
 
-        They continue whatever stands at their places, so that nothing is moved for them: of the rows before, too, there
-        were at least as many.
+        Args:
+            before: number of rows of the previous step, padded. What stands at the places of further rows is kept.
         """
-        count = len(self.tokens)
-        if count >= FEWEST_ROWS or not count:
+        missing = -len(self.tokens) % ROW_MULTIPLE
+        if not missing:
             return self
-        tokens, sentences = (np.pad(x, (0, FEWEST_ROWS - count), mode="edge") for x in (self.tokens, self.sentences))
-        parents = None if self.parents is None else np.append(self.parents, np.arange(count, FEWEST_ROWS))
+        tokens, sentences = (np.append(x, [x[-1]] * missing) for x in (self.tokens, self.sentences))
+        parents = None
+        if self.parents is not None:
+            places = np.arange(len(self.tokens), len(tokens))
+            parents = np.append(self.parents, np.minimum(places, before - 1))
         return PrefixRows(tokens, parents, sentences)
 
     def moved(self) -> np.ndarray:
@@ -66,7 +70,15 @@ class IncrementalDecoder(abc.ABC):
 
     @abc.abstractmethod
     def step(self, rows: PrefixRows) -> Tensor:
-        """Append a token to every row; ``(P, V)`` float32 logits of the next, each row defined up to a constant."""
+        """Append a token to every row, and give the logits of the next.
+
+        Args:
+            rows: the rows of this step, at least one.
+
+        Returns:
+            ``(P, V)`` float32, contiguous, each row defined up to a constant. The caller may overwrite them; they are
+            valid until the next step.
+        """
 
     @abc.abstractmethod
     def fork(self) -> "IncrementalDecoder":
@@ -96,6 +108,8 @@ class FairseqDecoder(IncrementalDecoder):
 
     def step(self, rows: PrefixRows) -> Tensor:
         """See :meth:`IncrementalDecoder.step`."""
+        count = len(rows.tokens)
+        rows = rows.padded(len(self.sentences))
         column = torch.from_numpy(rows.tokens).to(self.device)[:, None]
         if self.prefixes is None:
             self.encoder_out = reordered(
@@ -111,7 +125,7 @@ class FairseqDecoder(IncrementalDecoder):
         last = output[0][:, -1:, :].float()
         if getattr(decoder, "adaptive_softmax", None) is not None:
             last = self.model.get_normalized_probs((last, output[1]), log_probs=True, sample=None)
-        return last[:, -1, :]
+        return last[:count, -1, :].contiguous()
 
     def fork(self) -> "FairseqDecoder":
         """See :meth:`IncrementalDecoder.fork`."""

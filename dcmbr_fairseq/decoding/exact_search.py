@@ -20,7 +20,7 @@ import torch
 from torch import Tensor
 
 from dcmbr_fairseq.decoding.decoders import IncrementalDecoder, PrefixRows
-from dcmbr_fairseq.decoding.prefix_sampler import Support
+from dcmbr_fairseq.decoding.support import Support
 from dcmbr_fairseq.errors import UserError
 
 #: The first bound lies this far below the beam's N-th best, so that rounding cannot cut off the translation itself.
@@ -238,8 +238,8 @@ class _Run:
         """``(P, V)`` float64 log-probability of every prefix with each token appended; -inf outside the support."""
         count, step = block.prefixes.shape
         tokens = block.prefixes[:, -1] if step else np.array([self.target.bos])
-        logits = decoder.step(PrefixRows(tokens, block.rows, np.zeros(count, dtype=np.int64)).padded())
-        log_probs = torch.log_softmax(logits[:count], dim=1).double()
+        logits = decoder.step(PrefixRows(tokens, block.rows, np.zeros(count, dtype=np.int64)))
+        log_probs = torch.log_softmax(logits, dim=1).double()
         if log_probs.isnan().any():
             raise UserError("the model's next-token distribution is not finite: search without --fp16, or check it")
         self.expansions += count

@@ -15,8 +15,9 @@ from dcmbr_fairseq.decoding.encoding import encode, source_sentences
 from dcmbr_fairseq.decoding.languages import BILINGUAL, LanguageTokens
 from dcmbr_fairseq.decoding.options import DecodingOptions
 from dcmbr_fairseq.decoding.pools import TextPool, TokenPool
-from dcmbr_fairseq.decoding.prefix_sampler import PrefixSampler, SamplingBatch, Support
+from dcmbr_fairseq.decoding.prefix_sampler import PrefixSampler, SamplingBatch
 from dcmbr_fairseq.decoding.records import RecordWriter, make_row
+from dcmbr_fairseq.decoding.support import Support
 from dcmbr_fairseq.decoding.texts import Detokenizer, text_pool
 from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.rules import Candidates, Decision, build_rule, refuse_not_finite

@@ -6,7 +6,7 @@ copying one stretch of memory for each layer.
 """
 
 import copy
-from typing import Any, ClassVar, Dict, List, Tuple
+from typing import Any, ClassVar, Dict, List, Sequence, Tuple
 
 import torch
 from torch import Tensor
@@ -26,7 +26,7 @@ def room_for(length: int) -> int:
 
 
 class KeyValueCache:
-    """Keys and values ``(2L, rows, h, t, d)`` of L layers with h heads of width d.
+    """Keys and values ``(L, 2, rows, h, t, d)`` of L layers with h heads of width d.
 
     Args:
         layers: the decoder's layers.
@@ -46,12 +46,14 @@ class KeyValueCache:
         self._rows = 0  # rows of the step before
         self._store = like.new_zeros(self._shape(0, 0))
         self._mask = like.new_zeros(0)
+        self._slots: Sequence[Tensor] = ()
+        self._histories: Sequence[Tuple[Tensor, ...]] = ()
 
     def fork(self) -> "KeyValueCache":
         """An independent copy of the history of all rows."""
         other = copy.copy(self)
         other._memory, other._mask = [], self._mask.clone()
-        other._store = self._store[:, : self._rows].clone()
+        other._store = self._store[:, :, : self._rows].clone()
         return other
 
     def release(self) -> None:
@@ -73,40 +75,39 @@ class KeyValueCache:
             assert rows.parents is not None
             to = torch.from_numpy(moved).to(self._store.device)
             origin = torch.from_numpy(rows.parents[moved]).to(self._store.device)
-            whole = self._store.flatten(2).view(torch.complex128)  # copied in units of 16 bytes
+            whole = self._store.flatten(3).flatten(0, 1).view(torch.complex128)  # copied in units of 16 bytes
             for part in whole.split(max(1, MOVED_AT_ONCE // (len(moved) * whole.size(2)))):
                 part[:, to] = part.index_select(1, origin)
+        in_use = self._store[:, :, : self._rows]
+        self._slots = in_use[:, :, :, :, length].unbind()  # L times (2, P, h, d)
+        self._histories = [both.unbind() for both in in_use.flatten(2, 3).unbind()]  # L pairs of (P*h, t, d)
 
-    def append(self, layer: int, keys_values: Tensor, position: int) -> Tuple[Tensor, Tensor, Tensor]:
-        """Store the keys and values of one position.
+    def append(self, layer: int, keys_values: Tensor) -> Tuple[Tensor, Tensor, Tensor]:
+        """Store the keys and values of the new position.
 
         Args:
             layer: index of the layer.
             keys_values: ``(P, 2, h, d)``.
-            position: where.
 
         Returns:
-            Keys and values ``(P*h, t, d)`` of all positions, and the mask ``(t,)`` that is -inf after ``position``.
+            Keys and values ``(P*h, t, d)`` of all positions, and the mask ``(t,)`` that is -inf after the new one.
         """
-        rows = len(keys_values)
-        store = self._store[2 * layer : 2 * layer + 2, :rows]  # (2, P, h, t, d)
-        store[:, :, :, position] = keys_values.transpose(0, 1)
-        keys, values = store.flatten(1, 2)
-        return keys, values, self._mask
+        self._slots[layer].copy_(keys_values.transpose(0, 1))
+        return (*self._histories[layer], self._mask)
 
     def _shape(self, rows: int, length: int) -> Tuple[int, ...]:
-        return 2 * self._layers, rows, self._heads, length, self._width
+        return self._layers, 2, rows, self._heads, length, self._width
 
     def _reserve(self, rows: int, length: int) -> None:
         """Make room for ``rows`` rows of ``length`` positions; the rows of the step before keep their history."""
         old = self._store
-        if rows <= old.size(1) and length <= old.size(3):
+        if rows <= old.size(2) and length <= old.size(4):
             return
-        if rows > old.size(1):
+        if rows > old.size(2):
             rows = max(64, rows + rows // 8)
-        rows, length = max(rows, self._rows), max(room_for(length), old.size(3))
+        rows, length = max(rows, self._rows), max(room_for(length), old.size(4))
         self._store = self._new(rows, length)
-        self._store[:, : self._rows, :, : old.size(3)] = old[:, : self._rows]
+        self._store[:, :, : self._rows, :, : old.size(4)] = old[:, :, : self._rows]
         if len(self._memory) > 1 and self._memory[0].nbytes > WORTH_KEEPING:
             del self._memory[0]
         mask = self._mask.new_full((length,), -torch.inf)

@@ -1,61 +1,27 @@
 """Ancestral sampling of several pools in one decoding pass, with shared prefixes (exact, not an approximation).
 
 Each draw takes, at every step, the token at which the cumulative distribution passes its own uniform number. Draws
-with the same prefix share one decoder row. Rows only split, never merge, and leave when their draws have ended; the
-logits of a row are computed once and cooled for each pool's temperature.
+with the same prefix share one decoder row. Rows only split, never merge, and leave when their draws have ended.
 
 Support: padding is never drawn; the end of sentence is not drawn before ``min_len`` tokens and is the only token after
 ``max_len``; forced prefix tokens are taken by all draws. `log_prob` is the model's own at temperature 1 over the whole
 vocabulary, as teacher forcing gives it; `sampling_log_prob` is that of the cooled, truncated, renormalised support.
 """
 
-import functools
 import itertools
-import math
 from dataclasses import dataclass
 from typing import Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 import numpy as np
 import torch
-from torch import Tensor
 
-from dcmbr_fairseq.decoding.categorical import draw_tokens
 from dcmbr_fairseq.decoding.decoders import IncrementalDecoder, PrefixRows
+from dcmbr_fairseq.decoding.next_token import Draws, NextToken
 from dcmbr_fairseq.decoding.pools import PoolSpec, TokenPool
 from dcmbr_fairseq.decoding.randomness import KeyedUniforms, sentence_key
+from dcmbr_fairseq.decoding.support import Support
 from dcmbr_fairseq.decoding.trace import Trace
 from dcmbr_fairseq.decoding.truncation import Truncation
-from dcmbr_fairseq.errors import UserError
-
-
-@dataclass(frozen=True)
-class Support:
-    """Which tokens may follow a prefix.
-
-    Attributes:
-        eos: end-of-sentence token.
-        banned: tokens that are never drawn (padding).
-        min_len: number of tokens before the end of sentence may be drawn (fairseq's ``--min-len``; 1 bans the empty
-            translation).
-        unk: unknown-word token.
-        unk_penalty: subtracted from its cooled log-weight (fairseq's ``--unkpen``).
-    """
-
-    eos: int
-    banned: Tuple[int, ...]
-    min_len: int = 1
-    unk: int = -1
-    unk_penalty: float = 0.0
-
-    def restrict(self, values: Tensor, step: int, value: float = -math.inf) -> None:
-        """Set the ``(P, V)`` logits of what may not be drawn at this step to -inf, or weights to 0, in place."""
-        tokens = (*self.banned, self.eos) if step < self.min_len else self.banned
-        values.index_fill_(1, _index(tokens, values.device), value)
-
-
-@functools.lru_cache(maxsize=16)
-def _index(tokens: Tuple[int, ...], device: torch.device) -> Tensor:
-    return torch.tensor(tokens, dtype=torch.int64, device=device)
 
 
 @dataclass(frozen=True)
@@ -180,7 +146,9 @@ class _Run:
     """One decoding pass: its live draws, the rows they stand on, and the trace of all rows so far."""
 
     def __init__(self, sampler: PrefixSampler, batch: SamplingBatch, parts: Sequence[_Part]) -> None:
-        self.sampler, self.batch, self.parts = sampler, batch, parts
+        self.batch, self.parts = batch, parts
+        self.next_token = NextToken(sampler.support, sampler.truncation)
+        self.shortest_limit = batch.max_lens.min()
         count = len(batch.sources)
         sizes = [part.size for part in parts]
         self.width = sum(sizes)  # draws of one sentence, all pools
@@ -195,10 +163,10 @@ class _Run:
         self.row = np.repeat(np.arange(count), self.width)
         temperatures = np.repeat([part.spec.temperature for part in parts], sizes)
         self.temperature = np.tile(temperatures, count)  # (count * width,)
-        self.distinct_temperatures = sorted({part.spec.temperature for part in parts})
+        self.temperatures = tuple(sorted({part.spec.temperature for part in parts}))
         self.sampling_log_prob = np.zeros(count * self.width)
         self.ended_as = np.full(count * self.width, -1)  # which finished sequence of the trace
-        self.rows = PrefixRows(np.full(count, batch.bos), None, np.arange(count)).padded()
+        self.rows = PrefixRows(np.full(count, batch.bos), None, np.arange(count))
         self.trace = Trace(sampler.support.eos)
         self.rows_forwarded = self.tokens_drawn = 0
 
@@ -209,91 +177,30 @@ class _Run:
             logits = decoder.step(self.rows)
             self.rows_forwarded += self.row_count
             self.tokens_drawn += len(self.live)
-            tokens, log_probs = self._choose(logits, step)
+            uniforms = np.concatenate([pool.step(step) for pool in self.uniforms], axis=1).reshape(-1)[self.live]
+            draws = Draws(self.row, uniforms, self.temperature[self.live], self.temperatures, self._forced(step))
+            tokens, log_probs, sampling_log_probs = self.next_token.draw(logits, step, draws)
+            self.sampling_log_prob[self.live] += sampling_log_probs
             self._advance(tokens, log_probs, logits.size(1))
-            del logits  # before the next are made
         decoder.release()
 
-    def _choose(self, logits: Tensor, step: int) -> Tuple[np.ndarray, np.ndarray]:
-        """Tokens ``(D,)`` of the live draws, and their log-probs at temperature 1."""
-        tokens = self._forced(step)
-        free = np.flatnonzero(tokens < 0)
-        log_probs = np.empty(len(tokens))
-        if len(free) < len(tokens):
-            forced = np.flatnonzero(tokens >= 0)
-            log_probs[forced] = _at(torch.log_softmax(logits, dim=1), self.row[forced], tokens[forced])
-        if len(free):
-            tokens[free], log_probs[free] = self._draw_free(logits, free, step)
-        return tokens, log_probs
-
-    def _draw_free(self, logits: Tensor, free: np.ndarray, step: int) -> Tuple[np.ndarray, np.ndarray]:
-        """Sample tokens for the live draws with the indices ``free``; their log-probs at temperature 1."""
-        support, early = self.sampler.support, step < self.sampler.support.min_len
-        unit = torch.softmax(logits, dim=1)  # (P, V), temperature 1
-        everything = torch.log_softmax(logits, dim=1) if early else unit
-        support.restrict(logits, step)
-        if early:  # anew, since the end of sentence may have had nearly all of the mass
-            unit = torch.softmax(logits, dim=1)
-        else:
-            support.restrict(unit, step, 0.0)
-        uniforms = np.concatenate([pool.step(step) for pool in self.uniforms], axis=1).reshape(-1)[self.live]
-        tokens = np.empty(len(free), dtype=np.int64)
-        for temperature in self.distinct_temperatures:
-            these = self.temperature[self.live[free]] == temperature
-            drawn = free[these]
-            if not len(drawn):
-                continue
-            tokens[these], probabilities = self._draw(logits, unit, temperature, drawn, uniforms[drawn])
-            self.sampling_log_prob[self.live[drawn]] += np.log(probabilities)
-        own = _at(everything, self.row[free], tokens)
-        return tokens, own if early else np.log(own)  # NumPy's log: torch's differs at the end of an array
-
-    def _draw(
-        self, logits: Tensor, unit: Tensor, temperature: float, drawn: np.ndarray, uniforms: np.ndarray
-    ) -> Tuple[np.ndarray, np.ndarray]:
-        """Sample a token at one temperature for the live draws with the indices ``drawn``."""
-        rows = self.row[drawn]
-        if len(self.distinct_temperatures) > 1:  # no need to cool rows on which this temperature has no draws
-            used, rows = np.unique(rows, return_inverse=True)
-            kept = torch.from_numpy(used).to(logits.device)
-            logits, unit = logits.index_select(0, kept), unit.index_select(0, kept)
-        weights = self._weights(logits, unit, temperature)
-        index, numbers = (torch.from_numpy(x).to(weights.device) for x in (rows, uniforms))
-        result = draw_tokens(weights, index, numbers)
-        tokens, probabilities = result.tokens.cpu().numpy(), result.probabilities.cpu().numpy()
-        if not np.all(probabilities > 0):  # nan included
-            raise UserError("the model's next-token distribution is not finite: decode without --fp16, or check it")
-        return tokens, probabilities
-
-    def _weights(self, logits: Tensor, unit: Tensor, temperature: float) -> Tensor:
-        """Weights ``(P, V)`` of the cooled (Eq. 11), truncated distribution, not normalised."""
-        if temperature == 1.0:
-            weights = unit
-        elif temperature == 0.5:
-            weights = unit.square()  # p^(1/0.5): the paper's temperature needs no second exponential
-        else:
-            weights = torch.softmax(logits / temperature, dim=1)
-        support = self.sampler.support
-        if support.unk_penalty:
-            weights = weights.clone()
-            weights[:, support.unk] *= math.exp(-support.unk_penalty)
-        return self.sampler.truncation(weights)
-
-    def _forced(self, step: int) -> np.ndarray:
-        """``(D,)`` the token that a live draw must take, -1 where it is free."""
+    def _forced(self, step: int) -> Optional[np.ndarray]:
+        """``(D,)`` the token that a live draw must take, -1 where it is free; None if all are free."""
+        prefixes = self.batch.prefixes
+        if (prefixes is None or step >= prefixes.shape[1]) and step < self.shortest_limit:
+            return None
         sentences = self.rows.sentences[self.row]
         forced = np.full(len(self.live), -1)
-        prefixes = self.batch.prefixes
         if prefixes is not None and step < prefixes.shape[1]:
             forced = prefixes[sentences, step].copy()
-        forced[step >= self.batch.max_lens[sentences]] = self.sampler.support.eos
+        forced[step >= self.batch.max_lens[sentences]] = self.next_token.support.eos
         return forced
 
     def _advance(self, tokens: np.ndarray, log_probs: np.ndarray, vocabulary: int) -> None:
         """End the draws that drew the end of sentence, and split the rows of the others."""
         children, first, child = np.unique(self.row * vocabulary + tokens, return_index=True, return_inverse=True)
         parents, child_tokens = children // vocabulary, children % vocabulary
-        ends = child_tokens == self.sampler.support.eos
+        ends = child_tokens == self.next_token.support.eos
         new_place = np.empty(len(children), dtype=np.int64)
         new_place[ends] = self.trace.end(parents[ends], log_probs[first[ends]])
         new_place[~ends], order = _keep_places(parents[~ends])
@@ -303,7 +210,7 @@ class _Run:
         growing = np.flatnonzero(~ends)[order]
         self.trace.grow(parents[growing], child_tokens[growing], log_probs[first[growing]])
         sentences = self.rows.sentences[parents[growing]]
-        self.rows = PrefixRows(child_tokens[growing], parents[growing], sentences).padded()
+        self.rows = PrefixRows(child_tokens[growing], parents[growing], sentences)
         self.row_count = len(growing)
 
     def collect(self) -> List[List[TokenPool]]:
@@ -328,12 +235,6 @@ class _Run:
             self.sampling_log_prob[draws][first[order]],
             place[index],
         )
-
-
-def _at(values: Tensor, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
-    """``(D,)`` float64 values at these rows and columns of ``(P, V)``."""
-    places = tuple(torch.from_numpy(x).to(values.device) for x in (rows, columns))
-    return values[places].cpu().numpy().astype(np.float64)
 
 
 def _keep_places(parents: np.ndarray) -> Tuple[np.ndarray, np.ndarray]:

@@ -1,12 +1,14 @@
 """The standard Transformer decoder, one step over prefix rows: what `FairseqDecoder` computes, with less copying.
 
-Three savings over fairseq's own incremental forward, none of which changes the numbers beyond rounding: cached keys and
+Savings over fairseq's own incremental forward, none of which changes the numbers beyond rounding: cached keys and
 values stay in place and only rows that split are copied; the cross-attention keys and values of a sentence are kept
-once for all of its rows; queries, keys and values are projected together. All weights are the model's own.
+once for all of its rows; queries, keys and values are projected together; weights are laid out for few rows, and the
+logits are written to the same memory at every step.
 """
 
 import copy
-from typing import Any, Optional, Tuple
+import functools
+from typing import Any, Callable, Optional, Sequence
 
 import numpy as np
 import torch
@@ -14,17 +16,24 @@ from fairseq.models.transformer.transformer_decoder import TransformerDecoderBas
 from fairseq.modules import MultiheadAttention
 from fairseq.modules.transformer_layer import TransformerDecoderLayerBase
 from torch import Tensor, nn
-from torch.nn import functional
 
 from dcmbr_fairseq.decoding.decoders import IncrementalDecoder, PrefixRows
 from dcmbr_fairseq.decoding.key_value_cache import KeyValueCache
+from dcmbr_fairseq.decoding.scratch import Scratch
 
 _DECODER_METHODS = ("forward", "extract_features", "extract_features_scriptable", "output_layer")
 
-#: Rows of one block of cross-attention, always as many, for the reason of FEWEST_ROWS.
+#: Rows of one block of cross-attention, always as many, for the reason of ROW_MULTIPLE.
 BLOCK_ROWS = 8
 
-_PROJECTIONS = ("q_proj", "k_proj", "v_proj")
+#: Weights of at least so many numbers are used as they lie. Smaller ones are copied in the order of matrix products,
+#: which saves up to a fifth of a product's time on a CPU; large ones gain little and need the memory.
+LARGE_WEIGHT = 2**20
+
+#: With fewer outputs than this, products in that order round a row differently at different places.
+NARROW = 16
+
+_PROJECTIONS = ("q_proj", "k_proj", "v_proj", "out_proj")
 
 _PLAIN_LAYER = ("attn_ln", "c_attn", "ffn_layernorm", "w_resid")
 
@@ -48,6 +57,8 @@ def _is_standard_layer(layer: Any) -> bool:
         and layer.encoder_attn is not None
         and all(getattr(layer, name, None) is None for name in _PLAIN_LAYER)
         and all(_is_standard_attention(attention) for attention in (layer.self_attn, layer.encoder_attn))
+        and type(layer.fc1) is nn.Linear
+        and type(layer.fc2) is nn.Linear
     )
 
 
@@ -61,6 +72,30 @@ def _is_standard_attention(attention: Any) -> bool:
     )
 
 
+class _Linear:
+    """``(P, K) -> (P, N)`` by several linear layers of the same input at once."""
+
+    def __init__(self, *layers: nn.Linear) -> None:
+        weight = layers[0].weight if len(layers) == 1 else torch.cat([layer.weight for layer in layers])
+        copied = weight.device.type == "cpu" and len(weight) >= NARROW and weight.numel() < LARGE_WEIGHT
+        self.weight = weight.t().contiguous() if copied else weight.t()  # (K, N)
+        biases = [layer.bias for layer in layers if layer.bias is not None]
+        self.bias = torch.cat(biases) if biases else None
+
+    def __call__(self, x: Tensor, out: Optional[Tensor] = None) -> Tensor:
+        if self.bias is None:
+            return torch.mm(x, self.weight, out=out)
+        return torch.addmm(self.bias, x, self.weight, out=out)
+
+
+def _norm(module: nn.Module) -> Callable[[Tensor], Tensor]:
+    """A layer normalisation without the cost of calling a module, which counts where rows are few."""
+    if type(module) is not nn.LayerNorm:
+        return module
+    shape, weight, bias = module.normalized_shape, module.weight, module.bias
+    return functools.partial(torch.layer_norm, normalized_shape=shape, weight=weight, bias=bias, eps=module.eps)
+
+
 class TransformerDecoder(IncrementalDecoder):
     """Decoding state of a standard Transformer over P prefix rows of B sentences.
 
@@ -72,38 +107,48 @@ class TransformerDecoder(IncrementalDecoder):
     def __init__(self, decoder: Any, encoder_out: Any) -> None:
         self.decoder = decoder
         self.length = 0  # target tokens so far
+        self.row_count = 0  # of the step before, padded
         states = encoder_out["encoder_out"][0]  # (S, B, C)
         self.device = states.device
-        self.cross = [_SharedAttention(layer.encoder_attn, states) for layer in decoder.layers]
-        self.projections = [_joint_projection(layer.self_attn) for layer in decoder.layers]
+        self.layers = [_Layer(layer, states) for layer in decoder.layers]
         self.blocks = _SentenceBlocks(encoder_out["encoder_padding_mask"], states)
         self.cache = KeyValueCache(decoder.layers, states)
         self.positions = states.new_empty((0, 0))  # (n, C) embeddings of the first n positions
+        output = decoder.output_projection
+        is_plain = type(output) is nn.Linear and output.weight.dtype == torch.float32
+        self.output = _Linear(output) if is_plain else None
+        self.logits = Scratch(states)
 
     def step(self, rows: PrefixRows) -> Tensor:
         """See :meth:`IncrementalDecoder.step`."""
+        count = len(rows.tokens)
+        rows = rows.padded(self.row_count)
+        self.row_count = len(rows.tokens)
         self.cache.follow(rows, self.length)
         self.blocks.assign(rows.sentences)
         x = self._embed(torch.from_numpy(rows.tokens).to(self.device))  # (P, C)
-        for index, layer in enumerate(self.decoder.layers):
-            x = self._layer(index, layer, x)
+        for index, layer in enumerate(self.layers):
+            x = layer(x, index, self.cache, self.blocks)
         self.length += 1
         if self.decoder.layer_norm is not None:
             x = self.decoder.layer_norm(x)
         if self.decoder.project_out_dim is not None:
             x = self.decoder.project_out_dim(x)
-        return self.decoder.output_layer(x).float()
+        if self.output is None:
+            return self.decoder.output_layer(x)[:count].float()
+        return self.output(x, self.logits.table(len(x), self.output.weight.size(1)))[:count]
 
     def fork(self) -> "TransformerDecoder":
-        """See :meth:`IncrementalDecoder.fork`; what belongs to the source is shared."""
+        """See :meth:`IncrementalDecoder.fork`; what belongs to the model and the source is shared."""
         other = copy.copy(self)
         other.cache, other.blocks = self.cache.fork(), copy.copy(self.blocks)
-        other.cross = [copy.copy(attention) for attention in self.cross]
+        other.layers = [layer.fork() for layer in self.layers]
         return other
 
     def release(self) -> None:
         """See :meth:`IncrementalDecoder.release`."""
         self.cache.release()
+        self.logits.release()
 
     def _embed(self, tokens: Tensor) -> Tensor:
         decoder = self.decoder
@@ -124,30 +169,45 @@ class TransformerDecoder(IncrementalDecoder):
             self.positions = self.decoder.embed_positions(prefix)[0]
         return self.positions[self.length]
 
-    def _layer(self, index: int, layer: Any, x: Tensor) -> Tensor:
-        before = layer.normalize_before
 
-        def sublayer(norm: Any, function: Any, x: Tensor) -> Tensor:
-            return x + function(norm(x)) if before else norm(x + function(x))
+class _Layer:
+    """One decoder layer for one batch of sentences."""
 
-        x = sublayer(layer.self_attn_layer_norm, lambda y: self._self_attention(index, layer.self_attn, y), x)
-        x = sublayer(layer.encoder_attn_layer_norm, lambda y: self.cross[index](y, self.blocks), x)
-        return sublayer(layer.final_layer_norm, lambda y: layer.fc2(layer.activation_fn(layer.fc1(y))), x)
+    def __init__(self, layer: Any, states: Tensor) -> None:
+        attention = layer.self_attn
+        self.heads, self.width, self.scaling = attention.num_heads, attention.head_dim, attention.scaling
+        self.projection = _Linear(attention.q_proj, attention.k_proj, attention.v_proj)
+        self.mix = _Linear(attention.out_proj)
+        self.cross = _SharedAttention(layer.encoder_attn, states)
+        self.inner, self.outer, self.activation = _Linear(layer.fc1), _Linear(layer.fc2), layer.activation_fn
+        self.is_pre_norm = layer.normalize_before
+        modules = (layer.self_attn_layer_norm, layer.encoder_attn_layer_norm, layer.final_layer_norm)
+        self.norms = [_norm(module) for module in modules]
 
-    def _self_attention(self, index: int, attention: MultiheadAttention, x: Tensor) -> Tensor:
-        rows, heads, width = x.size(0), attention.num_heads, attention.head_dim
-        projected = functional.linear(x, *self.projections[index]).view(rows, 3, heads, width)
-        keys, values, mask = self.cache.append(index, projected[:, 1:], self.length)  # (P*h, t, d), (t,)
-        query = projected[:, 0].reshape(rows * heads, 1, width)
-        mixed = _attend(query, keys.transpose(1, 2), values, mask, attention.scaling)  # (P*h, 1, d)
-        return attention.out_proj(mixed.view(rows, heads * width))
+    def __call__(self, x: Tensor, index: int, cache: KeyValueCache, blocks: "_SentenceBlocks") -> Tensor:
+        """``(P, C) -> (P, C)``; ``index`` is the layer's own in the cache."""
+        sublayers: Sequence[Callable[[Tensor], Tensor]] = (
+            lambda y: self._self_attention(y, index, cache),
+            lambda y: self.cross(y, blocks),
+            lambda y: self.outer(self.activation(self.inner(y))),
+        )
+        for norm, sublayer in zip(self.norms, sublayers, strict=True):
+            x = x + sublayer(norm(x)) if self.is_pre_norm else norm(sublayer(x).add_(x))
+        return x
 
+    def fork(self) -> "_Layer":
+        """The same layer for another state of decoding."""
+        other = copy.copy(self)
+        other.cross = copy.copy(self.cross)
+        return other
 
-def _joint_projection(attention: MultiheadAttention) -> Tuple[Tensor, Optional[Tensor]]:
-    """Weight and bias of queries, keys and values as one linear layer."""
-    parts = (attention.q_proj, attention.k_proj, attention.v_proj)
-    bias = None if parts[0].bias is None else torch.cat([part.bias for part in parts])
-    return torch.cat([part.weight for part in parts]), bias
+    def _self_attention(self, x: Tensor, index: int, cache: KeyValueCache) -> Tensor:
+        rows = x.size(0)
+        projected = self.projection(x).view(rows, 3, self.heads, self.width)
+        keys, values, mask = cache.append(index, projected[:, 1:])  # (P*h, t, d), (t,)
+        query = projected[:, 0].reshape(rows * self.heads, 1, self.width)
+        mixed = _attend(query, keys.transpose(1, 2), values, mask, self.scaling)  # (P*h, 1, d)
+        return self.mix(mixed.view(rows, self.heads * self.width))
 
 
 def _attend(query: Tensor, keys: Tensor, values: Tensor, mask: Tensor, scaling: float) -> Tensor:
@@ -206,28 +266,28 @@ class _SharedAttention:
     """Cross-attention whose keys and values are projected and kept once for each sentence."""
 
     def __init__(self, attention: MultiheadAttention, states: Tensor) -> None:
-        self.attention = attention
+        self.heads, self.width, self.scaling = attention.num_heads, attention.head_dim, attention.scaling
+        self.query, self.mix = _Linear(attention.q_proj), _Linear(attention.out_proj)
         self.keys = self._split_heads(attention.k_proj(states)).permute(1, 2, 3, 0).contiguous()  # (B, h, d, S)
         self.values = self._split_heads(attention.v_proj(states)).permute(1, 2, 0, 3).contiguous()  # (B, h, S, d)
         self._layout = -1  # of the blocks that the next three are for
         self._block_keys = self._block_values = self._block_mask = states
 
     def _split_heads(self, x: Tensor) -> Tensor:
-        return x.view(*x.shape[:-1], self.attention.num_heads, self.attention.head_dim)
+        return x.view(*x.shape[:-1], self.heads, self.width)
 
     def __call__(self, x: Tensor, blocks: _SentenceBlocks) -> Tensor:
         if self._layout != blocks.layout:
             self._lay_out(blocks)
-        query = self._split_heads(blocks.scatter(self.attention.q_proj(x))).transpose(1, 2)  # (G, h, W, d)
-        mixed = _attend(
-            query.flatten(0, 1), self._block_keys, self._block_values, self._block_mask, self.attention.scaling
-        )  # (G*h, W, d)
+        query = self._split_heads(blocks.scatter(self.query(x))).transpose(1, 2)  # (G, h, W, d)
+        flat = query.flatten(0, 1)  # (G*h, W, d)
+        mixed = _attend(flat, self._block_keys, self._block_values, self._block_mask, self.scaling)
         mixed = mixed.view(query.shape).transpose(1, 2).flatten(2)  # (G, W, C)
-        return self.attention.out_proj(blocks.gather(mixed))
+        return self.mix(blocks.gather(mixed))
 
     def _lay_out(self, blocks: _SentenceBlocks) -> None:
         self._layout = blocks.layout
         self._block_keys = self.keys.index_select(0, blocks.sentence).flatten(0, 1)  # (G*h, d, S)
         self._block_values = self.values.index_select(0, blocks.sentence).flatten(0, 1)  # (G*h, S, d)
-        mask = blocks.mask[blocks.sentence].repeat_interleave(self.attention.num_heads, dim=0)
+        mask = blocks.mask[blocks.sentence].repeat_interleave(self.heads, dim=0)
         self._block_mask = mask[:, None]  # (G*h, 1, S)

@@ -24,7 +24,8 @@ from dcmbr_fairseq.decoding.encoding import encode, source_sentences
 from dcmbr_fairseq.decoding.generator import MBRSequenceGenerator, TextSide
 from dcmbr_fairseq.decoding.options import DecodingConfig, decoding_options
 from dcmbr_fairseq.decoding.pools import PoolSpec
-from dcmbr_fairseq.decoding.prefix_sampler import PrefixSampler, Sampled, SamplingBatch, Support
+from dcmbr_fairseq.decoding.prefix_sampler import PrefixSampler, Sampled, SamplingBatch
+from dcmbr_fairseq.decoding.support import Support
 from dcmbr_fairseq.decoding.texts import Detokenizer
 from dcmbr_fairseq.files import iter_lines
 from dcmbr_fairseq.utilities import build_utility

@@ -1,0 +1,32 @@
+"""Memory that is handed from step to step and from batch to batch: fresh memory costs more than what is done in it."""
+
+from typing import Any, ClassVar, Dict
+
+import torch
+from torch import Tensor
+
+
+class Scratch:
+    """One table whose contents need not outlive a step.
+
+    Args:
+        like: a tensor of the device and type wanted.
+    """
+
+    _spare: ClassVar[Dict[Any, Tensor]] = {}
+
+    def __init__(self, like: Tensor) -> None:
+        mode = torch.is_inference_mode_enabled()  # tensors made in one mode cannot be written to in the other
+        self._kind = (like.device, like.dtype, mode)
+        self._memory = self._spare.pop(self._kind, like.new_empty(0))
+
+    def table(self, rows: int, columns: int) -> Tensor:
+        """``(rows, columns)`` with undefined contents; the tables given before are no longer valid."""
+        if rows * columns > self._memory.numel():
+            self._memory = self._memory.new_empty(0)  # before there is more
+            self._memory = self._memory.new_empty((rows + rows // 4) * columns)
+        return self._memory[: rows * columns].view(rows, columns)
+
+    def release(self) -> None:
+        """Hand the memory on."""
+        self._spare[self._kind] = self._memory

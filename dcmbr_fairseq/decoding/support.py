@@ -1,0 +1,39 @@
+"""Which tokens may follow a prefix."""
+
+import functools
+import math
+from dataclasses import dataclass
+from typing import Tuple
+
+import torch
+from torch import Tensor
+
+
+@dataclass(frozen=True)
+class Support:
+    """Which tokens may follow a prefix.
+
+    Attributes:
+        eos: end-of-sentence token.
+        banned: tokens that are never drawn (padding).
+        min_len: number of tokens before the end of sentence may be drawn (fairseq's ``--min-len``; 1 bans the empty
+            translation).
+        unk: unknown-word token.
+        unk_penalty: subtracted from its cooled log-weight (fairseq's ``--unkpen``).
+    """
+
+    eos: int
+    banned: Tuple[int, ...]
+    min_len: int = 1
+    unk: int = -1
+    unk_penalty: float = 0.0
+
+    def restrict(self, values: Tensor, step: int, value: float = -math.inf) -> None:
+        """Set the ``(P, V)`` logits of what may not be drawn at this step to -inf, or weights to 0, in place."""
+        tokens = (*self.banned, self.eos) if step < self.min_len else self.banned
+        values.index_fill_(1, _index(tokens, values.device), value)
+
+
+@functools.lru_cache(maxsize=16)
+def _index(tokens: Tuple[int, ...], device: torch.device) -> Tensor:
+    return torch.tensor(tokens, dtype=torch.int64, device=device)
