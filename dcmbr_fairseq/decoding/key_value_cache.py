@@ -69,7 +69,7 @@ class KeyValueCache:
         """
         self._reserve(len(rows.tokens), length + 1)
         self._rows = len(rows.tokens)
-        self._mask[: length + 1] = 0
+        self._mask.select(0, length).zero_()
         moved = rows.moved()
         if len(moved):
             assert rows.parents is not None
@@ -77,9 +77,9 @@ class KeyValueCache:
             origin = torch.from_numpy(rows.parents[moved]).to(self._store.device)
             whole = self._store.flatten(3).flatten(0, 1).view(torch.complex128)  # copied in units of 16 bytes
             for part in whole.split(max(1, MOVED_AT_ONCE // (len(moved) * whole.size(2)))):
-                part[:, to] = part.index_select(1, origin)
-        in_use = self._store[:, :, : self._rows]
-        self._slots = in_use[:, :, :, :, length].unbind()  # L times (2, P, h, d)
+                part.index_copy_(1, to, part.index_select(1, origin))
+        in_use = self._store.narrow(2, 0, self._rows)
+        self._slots = in_use.select(4, length).unbind()  # L times (2, P, h, d)
         self._histories = [both.unbind() for both in in_use.flatten(2, 3).unbind()]  # L pairs of (P*h, t, d)
 
     def append(self, layer: int, keys_values: Tensor) -> Tuple[Tensor, Tensor, Tensor]:
@@ -93,7 +93,8 @@ class KeyValueCache:
             Keys and values ``(P*h, t, d)`` of all positions, and the mask ``(t,)`` that is -inf after the new one.
         """
         self._slots[layer].copy_(keys_values.transpose(0, 1))
-        return (*self._histories[layer], self._mask)
+        keys, values = self._histories[layer]
+        return keys, values, self._mask
 
     def _shape(self, rows: int, length: int) -> Tuple[int, ...]:
         return self._layers, 2, rows, self._heads, length, self._width
@@ -104,7 +105,7 @@ class KeyValueCache:
         if rows <= old.size(2) and length <= old.size(4):
             return
         if rows > old.size(2):
-            rows = max(64, rows + rows // 8)
+            rows = max(64, rows + rows // 2)  # the copying costs more than the room
         rows, length = max(rows, self._rows), max(room_for(length), old.size(4))
         self._store = self._new(rows, length)
         self._store[:, :, : self._rows, :, : old.size(4)] = old[:, :, : self._rows]

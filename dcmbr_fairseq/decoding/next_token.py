@@ -85,7 +85,7 @@ class NextToken:
         if log_unit is None:
             return Chosen(tokens, np.log(_at(unit, draws.rows, tokens)), sampling_log_probs)
         log_probs = _at(log_unit, draws.rows, tokens)
-        if not early:  # the same numbers as without forced tokens elsewhere in the batch
+        if draws.forced is not None and not early:  # the same numbers as without forced tokens elsewhere in the batch
             free = np.flatnonzero(draws.forced < 0)
             log_probs[free] = np.log(_at(unit, draws.rows[free], tokens[free]))
         return Chosen(tokens, log_probs, sampling_log_probs)

@@ -8,23 +8,20 @@ logits are written to the same memory at every step.
 
 import copy
 import functools
-from typing import Any, Callable, Optional, Sequence
+from typing import Any, Callable, List, Optional, Sequence
 
-import numpy as np
 import torch
 from fairseq.models.transformer.transformer_decoder import TransformerDecoderBase
 from fairseq.modules import MultiheadAttention
 from fairseq.modules.transformer_layer import TransformerDecoderLayerBase
 from torch import Tensor, nn
 
+from dcmbr_fairseq.decoding.attention import SharedSources, attend
 from dcmbr_fairseq.decoding.decoders import IncrementalDecoder, PrefixRows
 from dcmbr_fairseq.decoding.key_value_cache import KeyValueCache
 from dcmbr_fairseq.decoding.scratch import Scratch
 
 _DECODER_METHODS = ("forward", "extract_features", "extract_features_scriptable", "output_layer")
-
-#: Rows of one block of cross-attention, always as many, for the reason of ROW_MULTIPLE.
-BLOCK_ROWS = 8
 
 #: Weights of at least so many numbers are used as they lie. Smaller ones are copied in the order of matrix products,
 #: which saves up to a fifth of a product's time on a CPU; large ones gain little and need the memory.
@@ -76,10 +73,11 @@ class _Linear:
     """``(P, K) -> (P, N)`` by several linear layers of the same input at once."""
 
     def __init__(self, *layers: nn.Linear) -> None:
-        weight = layers[0].weight if len(layers) == 1 else torch.cat([layer.weight for layer in layers])
+        weights: List[Tensor] = [layer.weight for layer in layers]
+        weight = weights[0] if len(layers) == 1 else torch.cat(weights)
         copied = weight.device.type == "cpu" and len(weight) >= NARROW and weight.numel() < LARGE_WEIGHT
         self.weight = weight.t().contiguous() if copied else weight.t()  # (K, N)
-        biases = [layer.bias for layer in layers if layer.bias is not None]
+        biases: List[Tensor] = [layer.bias for layer in layers if layer.bias is not None]
         self.bias = torch.cat(biases) if biases else None
 
     def __call__(self, x: Tensor, out: Optional[Tensor] = None) -> Tensor:
@@ -110,8 +108,9 @@ class TransformerDecoder(IncrementalDecoder):
         self.row_count = 0  # of the step before, padded
         states = encoder_out["encoder_out"][0]  # (S, B, C)
         self.device = states.device
-        self.layers = [_Layer(layer, states) for layer in decoder.layers]
-        self.blocks = _SentenceBlocks(encoder_out["encoder_padding_mask"], states)
+        self.layers = [_Layer(layer) for layer in decoder.layers]
+        masks = encoder_out["encoder_padding_mask"]
+        self.sources = SharedSources(decoder.layers, states, masks[0] if len(masks) else None)
         self.cache = KeyValueCache(decoder.layers, states)
         self.positions = states.new_empty((0, 0))  # (n, C) embeddings of the first n positions
         output = decoder.output_projection
@@ -125,10 +124,10 @@ class TransformerDecoder(IncrementalDecoder):
         rows = rows.padded(self.row_count)
         self.row_count = len(rows.tokens)
         self.cache.follow(rows, self.length)
-        self.blocks.assign(rows.sentences)
+        self.sources.assign(rows.sentences)
         x = self._embed(torch.from_numpy(rows.tokens).to(self.device))  # (P, C)
         for index, layer in enumerate(self.layers):
-            x = layer(x, index, self.cache, self.blocks)
+            x = layer(x, index, self.cache, self.sources)
         self.length += 1
         if self.decoder.layer_norm is not None:
             x = self.decoder.layer_norm(x)
@@ -141,8 +140,7 @@ class TransformerDecoder(IncrementalDecoder):
     def fork(self) -> "TransformerDecoder":
         """See :meth:`IncrementalDecoder.fork`; what belongs to the model and the source is shared."""
         other = copy.copy(self)
-        other.cache, other.blocks = self.cache.fork(), copy.copy(self.blocks)
-        other.layers = [layer.fork() for layer in self.layers]
+        other.cache, other.sources = self.cache.fork(), copy.copy(self.sources)
         return other
 
     def release(self) -> None:
@@ -171,123 +169,34 @@ class TransformerDecoder(IncrementalDecoder):
 
 
 class _Layer:
-    """One decoder layer for one batch of sentences."""
+    """One decoder layer."""
 
-    def __init__(self, layer: Any, states: Tensor) -> None:
+    def __init__(self, layer: Any) -> None:
         attention = layer.self_attn
         self.heads, self.width, self.scaling = attention.num_heads, attention.head_dim, attention.scaling
         self.projection = _Linear(attention.q_proj, attention.k_proj, attention.v_proj)
         self.mix = _Linear(attention.out_proj)
-        self.cross = _SharedAttention(layer.encoder_attn, states)
+        self.cross_query, self.cross_mix = _Linear(layer.encoder_attn.q_proj), _Linear(layer.encoder_attn.out_proj)
         self.inner, self.outer, self.activation = _Linear(layer.fc1), _Linear(layer.fc2), layer.activation_fn
         self.is_pre_norm = layer.normalize_before
         modules = (layer.self_attn_layer_norm, layer.encoder_attn_layer_norm, layer.final_layer_norm)
         self.norms = [_norm(module) for module in modules]
 
-    def __call__(self, x: Tensor, index: int, cache: KeyValueCache, blocks: "_SentenceBlocks") -> Tensor:
+    def __call__(self, x: Tensor, index: int, cache: KeyValueCache, sources: SharedSources) -> Tensor:
         """``(P, C) -> (P, C)``; ``index`` is the layer's own in the cache."""
         sublayers: Sequence[Callable[[Tensor], Tensor]] = (
             lambda y: self._self_attention(y, index, cache),
-            lambda y: self.cross(y, blocks),
+            lambda y: self.cross_mix(sources.attend(index, self.cross_query(y))),
             lambda y: self.outer(self.activation(self.inner(y))),
         )
         for norm, sublayer in zip(self.norms, sublayers, strict=True):
             x = x + sublayer(norm(x)) if self.is_pre_norm else norm(sublayer(x).add_(x))
         return x
 
-    def fork(self) -> "_Layer":
-        """The same layer for another state of decoding."""
-        other = copy.copy(self)
-        other.cross = copy.copy(self.cross)
-        return other
-
     def _self_attention(self, x: Tensor, index: int, cache: KeyValueCache) -> Tensor:
         rows = x.size(0)
         projected = self.projection(x).view(rows, 3, self.heads, self.width)
         keys, values, mask = cache.append(index, projected[:, 1:])  # (P*h, t, d), (t,)
         query = projected[:, 0].reshape(rows * self.heads, 1, self.width)
-        mixed = _attend(query, keys.transpose(1, 2), values, mask, self.scaling)  # (P*h, 1, d)
+        mixed = attend(query, keys.transpose(1, 2), values, mask, self.scaling)  # (P*h, 1, d)
         return self.mix(mixed.view(rows, self.heads * self.width))
-
-
-def _attend(query: Tensor, keys: Tensor, values: Tensor, mask: Tensor, scaling: float) -> Tensor:
-    """``(n, q, d)`` attention of queries ``(n, q, d)`` to keys ``(n, d, t)`` and values ``(n, t, d)``.
-
-    The softmax is that of float32, as in fairseq's attention; ``mask`` (-inf: not seen) is added to the scores.
-    """
-    scores = torch.baddbmm(mask, query, keys, alpha=scaling)
-    weights = torch.softmax(scores, dim=-1, dtype=torch.float32).type_as(scores)
-    return torch.bmm(weights, values)
-
-
-class _SentenceBlocks:
-    """Where each row stands when rows are grouped into blocks of one sentence each, for attention to shared keys.
-
-    Blocks are small, so that sentences with few rows do not pay for those with many; ``(G, W)`` places for P rows.
-    """
-
-    def __init__(self, padding_mask: Any, states: Tensor) -> None:
-        width, self.sentences, _ = states.shape
-        self.mask = states.new_zeros((self.sentences, width))  # (B, S), -inf at padding
-        if len(padding_mask) and padding_mask[0] is not None:
-            self.mask.masked_fill_(padding_mask[0].bool(), -torch.inf)
-        self.blocks = np.zeros(self.sentences, dtype=np.int64)  # blocks of each sentence
-        self.count = self.layout = 0  # blocks in all; number of the layout
-        self.place = self.row = self.sentence = torch.empty(0, dtype=torch.int64, device=states.device)
-
-    def assign(self, sentences: np.ndarray) -> None:
-        """Give each row ``(P,)`` a place in a block of its sentence; the layout is kept while it serves."""
-        order = np.argsort(sentences, kind="stable")
-        counts = np.bincount(sentences, minlength=self.sentences)
-        needed = -(-counts // BLOCK_ROWS)
-        if (needed > self.blocks).any() or self.count > 1.5 * needed.sum():
-            self._lay_out(needed)
-        starts, first = np.cumsum(counts) - counts, np.cumsum(self.blocks) - self.blocks
-        place = np.empty_like(order)
-        place[order] = np.arange(len(order)) + (first * BLOCK_ROWS - starts)[sentences[order]]
-        row = np.zeros(self.count * BLOCK_ROWS, dtype=np.int64)
-        row[place] = np.arange(len(place))
-        self.place, self.row = (torch.from_numpy(x).to(self.place.device) for x in (place, row))
-
-    def _lay_out(self, blocks: np.ndarray) -> None:
-        self.blocks, self.count, self.layout = blocks, int(blocks.sum()), self.layout + 1
-        self.sentence = torch.from_numpy(np.repeat(np.arange(self.sentences), blocks)).to(self.place.device)
-
-    def scatter(self, rows: Tensor) -> Tensor:
-        """``(P, C) -> (G, W, C)``; places without a row hold the first row, which is not read there."""
-        return rows.index_select(0, self.row).view(self.count, BLOCK_ROWS, -1)
-
-    def gather(self, grouped: Tensor) -> Tensor:
-        """``(G, W, C) -> (P, C)``."""
-        return grouped.reshape(self.count * BLOCK_ROWS, -1).index_select(0, self.place)
-
-
-class _SharedAttention:
-    """Cross-attention whose keys and values are projected and kept once for each sentence."""
-
-    def __init__(self, attention: MultiheadAttention, states: Tensor) -> None:
-        self.heads, self.width, self.scaling = attention.num_heads, attention.head_dim, attention.scaling
-        self.query, self.mix = _Linear(attention.q_proj), _Linear(attention.out_proj)
-        self.keys = self._split_heads(attention.k_proj(states)).permute(1, 2, 3, 0).contiguous()  # (B, h, d, S)
-        self.values = self._split_heads(attention.v_proj(states)).permute(1, 2, 0, 3).contiguous()  # (B, h, S, d)
-        self._layout = -1  # of the blocks that the next three are for
-        self._block_keys = self._block_values = self._block_mask = states
-
-    def _split_heads(self, x: Tensor) -> Tensor:
-        return x.view(*x.shape[:-1], self.heads, self.width)
-
-    def __call__(self, x: Tensor, blocks: _SentenceBlocks) -> Tensor:
-        if self._layout != blocks.layout:
-            self._lay_out(blocks)
-        query = self._split_heads(blocks.scatter(self.query(x))).transpose(1, 2)  # (G, h, W, d)
-        flat = query.flatten(0, 1)  # (G*h, W, d)
-        mixed = _attend(flat, self._block_keys, self._block_values, self._block_mask, self.scaling)
-        mixed = mixed.view(query.shape).transpose(1, 2).flatten(2)  # (G, W, C)
-        return self.mix(blocks.gather(mixed))
-
-    def _lay_out(self, blocks: _SentenceBlocks) -> None:
-        self._layout = blocks.layout
-        self._block_keys = self.keys.index_select(0, blocks.sentence).flatten(0, 1)  # (G*h, d, S)
-        self._block_values = self.values.index_select(0, blocks.sentence).flatten(0, 1)  # (G*h, S, d)
-        mask = blocks.mask[blocks.sentence].repeat_interleave(self.heads, dim=0)
-        self._block_mask = mask[:, None]  # (G*h, 1, S)
