@@ -16,7 +16,7 @@ from dcmbr_fairseq.decoding.decoders import PrefixRows
 #: Units of 16 bytes on their way from row to row at once (16 MiB), which are memory beyond the cache's own.
 MOVED_AT_ONCE = 2**20
 
-#: Memory that is no longer in use is kept for later if it has at most this many bytes.
+#: Memory that is no longer in use is kept for later if it has at most this many bytes. Up to half of it is generous.
 WORTH_KEEPING = 2**26
 
 
@@ -105,7 +105,8 @@ class KeyValueCache:
         if rows <= old.size(2) and length <= old.size(4):
             return
         if rows > old.size(2):
-            rows = max(64, rows + rows // 2)  # the copying costs more than the room
+            is_small = self._bytes(rows, length) <= WORTH_KEEPING // 2  # to copy it again would cost more than room
+            rows = max(64, rows + rows // (2 if is_small else 8))
         rows, length = max(rows, self._rows), max(room_for(length), old.size(4))
         self._store = self._new(rows, length)
         self._store[:, :, : self._rows, :, : old.size(4)] = old[:, :, : self._rows]
@@ -114,6 +115,9 @@ class KeyValueCache:
         mask = self._mask.new_full((length,), -torch.inf)
         mask[: len(self._mask)] = self._mask
         self._mask = mask
+
+    def _bytes(self, rows: int, length: int) -> int:
+        return torch.Size(self._shape(rows, length)).numel() * self._like.element_size()
 
     def _new(self, rows: int, length: int) -> Tensor:
         """A store in memory that is not in use: the old and the new take turns."""

@@ -23,9 +23,9 @@ from dcmbr_fairseq.decoding.scratch import Scratch
 
 _DECODER_METHODS = ("forward", "extract_features", "extract_features_scriptable", "output_layer")
 
-#: Weights of at least so many numbers are used as they lie. Smaller ones are copied in the order of matrix products,
-#: which saves up to a fifth of a product's time on a CPU; large ones gain little and need the memory.
-LARGE_WEIGHT = 2**20
+#: The weights of a decoder of fewer parameters are copied in the order of matrix products, which saves up to a fifth of
+#: a product's time on a CPU. Larger products gain little, and need the memory.
+SMALL_DECODER = 2**22
 
 #: With fewer outputs than this, products in that order round a row differently at different places.
 NARROW = 16
@@ -70,13 +70,18 @@ def _is_standard_attention(attention: Any) -> bool:
 
 
 class _Linear:
-    """``(P, K) -> (P, N)`` by several linear layers of the same input at once."""
+    """``(P, K) -> (P, N)`` by several linear layers of the same input at once.
 
-    def __init__(self, *layers: nn.Linear) -> None:
-        weights: List[Tensor] = [layer.weight for layer in layers]
-        weight = weights[0] if len(layers) == 1 else torch.cat(weights)
-        copied = weight.device.type == "cpu" and len(weight) >= NARROW and weight.numel() < LARGE_WEIGHT
-        self.weight = weight.t().contiguous() if copied else weight.t()  # (K, N)
+    Args:
+        layers: the layers.
+        copied: whether to use a copy of the weights in the order of matrix products.
+    """
+
+    def __init__(self, *layers: nn.Linear, copied: bool) -> None:
+        weights: List[Tensor] = [layer.weight.t() for layer in layers]
+        self.weight = weights[0] if len(weights) == 1 else torch.cat(weights, dim=1)  # (K, N)
+        if copied and self.weight.size(1) >= NARROW:
+            self.weight = self.weight.contiguous()
         biases: List[Tensor] = [layer.bias for layer in layers if layer.bias is not None]
         self.bias = torch.cat(biases) if biases else None
 
@@ -108,14 +113,15 @@ class TransformerDecoder(IncrementalDecoder):
         self.row_count = 0  # of the step before, padded
         states = encoder_out["encoder_out"][0]  # (S, B, C)
         self.device = states.device
-        self.layers = [_Layer(layer) for layer in decoder.layers]
+        copied = states.device.type == "cpu" and sum(x.numel() for x in decoder.parameters()) < SMALL_DECODER
+        self.layers = [_Layer(layer, copied) for layer in decoder.layers]
         masks = encoder_out["encoder_padding_mask"]
         self.sources = SharedSources(decoder.layers, states, masks[0] if len(masks) else None)
         self.cache = KeyValueCache(decoder.layers, states)
         self.positions = states.new_empty((0, 0))  # (n, C) embeddings of the first n positions
         output = decoder.output_projection
         is_plain = type(output) is nn.Linear and output.weight.dtype == torch.float32
-        self.output = _Linear(output) if is_plain else None
+        self.output = _Linear(output, copied=copied) if is_plain else None
         self.logits = Scratch(states)
 
     def step(self, rows: PrefixRows) -> Tensor:
@@ -171,13 +177,14 @@ class TransformerDecoder(IncrementalDecoder):
 class _Layer:
     """One decoder layer."""
 
-    def __init__(self, layer: Any) -> None:
-        attention = layer.self_attn
+    def __init__(self, layer: Any, copied: bool) -> None:
+        attention, cross = layer.self_attn, layer.encoder_attn
         self.heads, self.width, self.scaling = attention.num_heads, attention.head_dim, attention.scaling
-        self.projection = _Linear(attention.q_proj, attention.k_proj, attention.v_proj)
-        self.mix = _Linear(attention.out_proj)
-        self.cross_query, self.cross_mix = _Linear(layer.encoder_attn.q_proj), _Linear(layer.encoder_attn.out_proj)
-        self.inner, self.outer, self.activation = _Linear(layer.fc1), _Linear(layer.fc2), layer.activation_fn
+        self.projection = _Linear(attention.q_proj, attention.k_proj, attention.v_proj, copied=copied)
+        self.mix = _Linear(attention.out_proj, copied=copied)
+        self.cross_query, self.cross_mix = (_Linear(x, copied=copied) for x in (cross.q_proj, cross.out_proj))
+        self.inner, self.outer = (_Linear(x, copied=copied) for x in (layer.fc1, layer.fc2))
+        self.activation = layer.activation_fn
         self.is_pre_norm = layer.normalize_before
         modules = (layer.self_attn_layer_norm, layer.encoder_attn_layer_norm, layer.final_layer_norm)
         self.norms = [_norm(module) for module in modules]
