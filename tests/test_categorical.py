@@ -29,8 +29,9 @@ def whole_weights(draw: st.DrawFn) -> np.ndarray:
 
 
 @settings(deadline=None, max_examples=50)
-@given(whole_weights())
-def test_every_token_gets_its_own_interval(weights: np.ndarray) -> None:
+@given(whole_weights(), st.sampled_from([1, 2]))
+def test_every_token_gets_its_own_interval(roots: np.ndarray, power: int) -> None:
+    weights = roots**power
     rows, uniforms, expected = [], [], []
     for row, row_weights in enumerate(weights):
         total = int(row_weights.sum())
@@ -38,7 +39,7 @@ def test_every_token_gets_its_own_interval(weights: np.ndarray) -> None:
         rows += [row] * len(middles)
         uniforms += middles.tolist()
         expected += plainly(row_weights, middles).tolist()
-    drawn = draw_tokens(torch.from_numpy(weights), 1, torch.tensor(rows), torch.tensor(uniforms).double())
+    drawn = draw_tokens(torch.from_numpy(roots), power, torch.tensor(rows), torch.tensor(uniforms).double())
     assert drawn.tokens.tolist() == expected
     chances = weights[rows, expected] / weights.astype(np.float64).sum(axis=1)[rows]
     np.testing.assert_allclose(drawn.probabilities.numpy(), chances, rtol=1e-6)
