@@ -1,7 +1,8 @@
 """Mean token entropy of a model over teacher-forced references (Sec. 5.1), at any temperature; and matching two models.
 
 The same entropy as in validation (`criterions/entropy.py`): of the whole vocabulary, averaged over the references'
-tokens, end of sentence included. The paper prints it without the minus sign.
+tokens, end of sentence included (but not a multilingual model's language tokens, which decoding forces). The paper
+prints it without the minus sign.
 """
 
 import math
@@ -45,14 +46,13 @@ def mean_token_entropies(workspace: Workspace, system: System, temperatures: Seq
         UserError: a sentence is too long for the model, or there is no reference.
     """
     sums, tokens = torch.zeros(len(temperatures), dtype=torch.float64), 0
-    pad = workspace.task.target_dictionary.pad()
     at = f" at T = {temperatures[0]:.4g}" if len(temperatures) == 1 else ""
     with tqdm(total=len(workspace.ids), desc=f"entropy of {system.name}{at}", unit=" sentences", leave=False) as bar:
         for sample in workspace.batches(system, decode=False):
             if sample.get("target") is None:
                 raise UserError("entropy needs references: give a split with a target side")
             log_probs = teacher_forced(system, sample)  # (B, T, V)
-            real = sample["target"].ne(pad)  # (B, T)
+            real = workspace.counted(sample["target"])  # (B, T)
             for index, temperature in enumerate(temperatures):
                 cooled = log_probs if temperature == 1 else torch.log_softmax(log_probs / temperature, dim=-1)
                 sums[index] += token_entropy(cooled)[real].double().sum().cpu()

@@ -21,7 +21,7 @@ from fairseq.dataclass.utils import convert_namespace_to_omegaconf
 from omegaconf import DictConfig
 from torch import Tensor
 
-from dcmbr_fairseq.analysis.preparation import Preparation, Prepared
+from dcmbr_fairseq.analysis.preparation import Preparation, Prepared, language_tokens
 from dcmbr_fairseq.decoding.checkpoints import CheckpointFacts, check_dictionaries, inspect_checkpoint
 from dcmbr_fairseq.decoding.generator import TextSide
 from dcmbr_fairseq.decoding.long_sources import cut_long_sources
@@ -190,6 +190,11 @@ class Workspace:
     def support(self, system: System) -> Support:
         """Which tokens may follow a prefix, by fairseq's ``--min-len`` and ``--unkpen``."""
         return Preparation.of(self, system).sampler.support
+
+    def counted(self, target: Tensor) -> Tensor:
+        """``(B, T)`` which reference tokens count: all but padding and the language tokens that are forced in front."""
+        real = target.ne(self.task.target_dictionary.pad())
+        return real & (real.cumsum(dim=1) > language_tokens(self.task).forced)
 
     def beam(self, system: System) -> Dict[int, str]:
         """fairseq's own beam search with ``--beam``, ``--lenpen`` ...: the first translation of every sentence."""

@@ -32,6 +32,7 @@ class Prepared(NamedTuple):
         make_decoder: gives a fresh decoder for the sentences with the given indices.
         sampler: draws within the support; its seed is fairseq's ``--seed``.
         texts: from token ids to texts.
+        languages: the language tokens; those that are forced stand in front of every sequence.
     """
 
     ids: List[int]
@@ -39,6 +40,7 @@ class Prepared(NamedTuple):
     make_decoder: Callable[[np.ndarray], IncrementalDecoder]
     sampler: PrefixSampler
     texts: TextSide
+    languages: LanguageTokens
 
     def decoder(self, sentence: int) -> IncrementalDecoder:
         """A fresh decoder of one sentence."""
@@ -63,7 +65,7 @@ class Preparation(MBRSequenceGenerator):
             make_texts=workspace.texts, seed=workspace.cfg.common.seed, eos=theirs.eos, min_len=theirs.min_len,
             max_len_a=theirs.max_len_a, max_len_b=theirs.max_len_b, unk_penalty=theirs.unk_penalty,
             symbols_to_strip_from_output=theirs.symbols_to_strip_from_output,
-            languages=getattr(workspace.task, "language_tokens", LanguageTokens)(),
+            languages=language_tokens(workspace.task),
         )  # fmt: skip
 
     @torch.no_grad()
@@ -76,7 +78,13 @@ class Preparation(MBRSequenceGenerator):
     ) -> Prepared:
         batch = self._sampling_batch(sample["net_input"], prefix_tokens, bos_token)
         make_decoder = encode(self.model.models, sample["net_input"], self.pad)
-        return Prepared(sample["id"].tolist(), batch, make_decoder, self.sampler, self.texts)
+        return Prepared(sample["id"].tolist(), batch, make_decoder, self.sampler, self.texts, self.languages)
+
+
+def language_tokens(task: Any) -> LanguageTokens:
+    """The language tokens of a task: none where it knows of none."""
+    found: LanguageTokens = getattr(task, "language_tokens", LanguageTokens)()
+    return found
 
 
 def sampling_options(cfg: DictConfig) -> DecodingOptions:

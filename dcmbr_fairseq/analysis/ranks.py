@@ -34,12 +34,12 @@ def reference_ranks(log_probs: Tensor, target: Tensor, support: Support) -> Tens
 
 
 def rank_counts(workspace: Workspace, system: System) -> np.ndarray:
-    """``(V,)`` how many reference tokens, end of sentence included, have each rank.
+    """``(V,)`` how many reference tokens, end of sentence included and forced language tokens not, have each rank.
 
     Raises:
         UserError: a sentence is too long for the model, or there is no reference.
     """
-    size, pad = len(workspace.task.target_dictionary), workspace.task.target_dictionary.pad()
+    size = len(workspace.task.target_dictionary)
     support = workspace.support(system)
     counts = torch.zeros(size, dtype=torch.int64)
     with tqdm(total=len(workspace.ids), desc=f"ranks of {system.name}", unit=" sentences", leave=False) as bar:
@@ -48,7 +48,7 @@ def rank_counts(workspace: Workspace, system: System) -> np.ndarray:
             if target is None:
                 raise UserError("ranks need references: give a split with a target side")
             ranks = reference_ranks(teacher_forced(system, sample), target, support)
-            counts += torch.bincount(ranks[target.ne(pad)], minlength=size).cpu()
+            counts += torch.bincount(ranks[workspace.counted(target)], minlength=size).cpu()
             bar.update(len(target))
     return counts.numpy()
 

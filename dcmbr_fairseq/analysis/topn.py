@@ -52,7 +52,7 @@ def search_one(prepared: Prepared, index: int, budget: Budget) -> TopN:
     """The top N of one sentence of a batch."""
     batch = prepared.batch
     prefix = () if batch.prefixes is None else [token for token in batch.prefixes[index].tolist() if token >= 0]
-    target = Target(batch.bos, int(batch.max_lens[index]), prefix)
+    target = Target(batch.bos, int(batch.max_lens[index]), prefix, prepared.languages.forced)
     return ExactSearch(prepared.sampler.support, *budget).search(lambda: prepared.decoder(index), target)
 
 

@@ -65,11 +65,13 @@ class Target:
         bos: the token before the first.
         max_len: the most tokens before the end of sentence.
         prefix: forced first tokens.
+        given: how many of these are no part of the translation and have no log-probability (language tokens).
     """
 
     bos: int
     max_len: int
     prefix: Sequence[int] = ()
+    given: int = 0
 
 
 @dataclass(frozen=True)
@@ -247,6 +249,8 @@ class _Run:
         self.search.support.restrict(totals, step)
         if step < len(self.target.prefix):
             forced = totals[:, self.target.prefix[step]].clone()
+            if step < self.target.given:
+                forced = torch.from_numpy(block.scores).to(forced)
             totals.fill_(-math.inf)[:, self.target.prefix[step]] = forced
         return totals
 
