@@ -109,3 +109,35 @@ def test_scratch_memory_goes_from_one_to_the_next(monkeypatch: pytest.MonkeyPatc
     assert Scratch(like).table(1, 10).data_ptr() == largest
     with torch.inference_mode():
         Scratch(like).table(2, 2).fill_(1.0)  # memory of its own, which may be written to in this mode
+
+
+def first_logits(model: Any, sources: List[List[int]], sentences: List[int]) -> torch.Tensor:
+    """``(P, V)`` logits of the first token for some sentences of a batch."""
+    with torch.inference_mode():
+        chosen = np.array(sentences)
+        decoder = encode([model], net_input(sources), PAD)(chosen)
+        places = np.arange(len(chosen))
+        return decoder.step(PrefixRows(np.full(len(chosen), EOS), None, places)).clone()
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("length", [5, 24, 110, 190, 250])
+def test_a_sentence_is_the_same_bits_in_any_batch(length: int, threads: int) -> None:
+    """Alone, with one other, with long ones, at another place, in a part of its batch; wide enough that sums of
+    products are split (which depends on the width of the source and on whether a batch has one sentence)."""
+    sizes = {name: 4 * size if name.endswith("dim") else size for name, size in SIZES.items()}
+    model = toy_transformer(words=30, **sizes)
+    dice = np.random.default_rng(length)
+    sentence, *others = [[*dice.integers(4, 30, size).tolist(), EOS] for size in (length - 1, 3, 130, 207, 300, 420)]
+    before = torch.get_num_threads()
+    torch.set_num_threads(threads)
+    try:
+        alone = first_logits(model, [sentence], [0])
+        for batch in ([0], [1], [2], [3], [4], [0, 1, 2, 3]):
+            sources = [*(others[i] for i in batch), sentence]
+            place = len(sources) - 1
+            assert torch.equal(first_logits(model, sources, list(range(place + 1)))[place:], alone)
+            assert torch.equal(first_logits(model, sources, [place]), alone)
+            assert torch.equal(first_logits(model, sources, [place, 0])[:1], alone)
+    finally:
+        torch.set_num_threads(before)

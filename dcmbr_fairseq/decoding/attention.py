@@ -35,6 +35,7 @@ class SharedSources:
     """
 
     def __init__(self, layers: Sequence[Any], states: Tensor, padding_mask: Optional[Tensor]) -> None:
+        states = states.contiguous()  # one way of projecting them, whatever has been done to them
         width, self.sentences, _ = states.shape
         attention = layers[0].encoder_attn
         self.heads, self.width, self.scaling = attention.num_heads, attention.head_dim, attention.scaling

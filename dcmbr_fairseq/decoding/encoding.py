@@ -10,9 +10,8 @@ from torch import Tensor
 from dcmbr_fairseq.decoding.decoders import EnsembleDecoder, FairseqDecoder, IncrementalDecoder, reordered
 from dcmbr_fairseq.decoding.transformer import TransformerDecoder, is_standard_transformer
 
-#: With source widths in multiples of this, padding behind the tokens, attention over a sentence gives the same bits on
-#: a CPU however long the other sentences of the batch are.
-WIDTH_MULTIPLE = 16
+#: The source widths between these are not used; see :func:`width_for`.
+SPLIT_WIDTHS = (192, 384)
 
 
 def source_sentences(src_tokens: Tensor, pad: int) -> List[List[int]]:
@@ -32,14 +31,16 @@ def encode(models: Sequence[Any], net_input: Dict[str, Any], pad: int) -> Callab
         A function that gives a fresh decoder for the sentences of the batch with the given indices.
     """
     net_input = {name: value for name, value in net_input.items() if name != "prev_output_tokens"}
-    encoded = [model.encoder.forward_torchscript(_repad(model, net_input, pad)) for model in models]
-    everything = np.arange(len(net_input["src_tokens"]))
+    inputs = [_repad(model, net_input, pad) for model in models]
+    encoded = [model.encoder.forward_torchscript(given) for model, given in zip(models, inputs, strict=True)]
+    sizes = [len(given["src_tokens"]) for given in inputs]
 
     def make_decoder(sentences: np.ndarray) -> IncrementalDecoder:
-        outs = encoded
-        if not np.array_equal(sentences, everything):
-            order = torch.from_numpy(sentences).to(net_input["src_tokens"].device)
-            outs = [reordered(model.encoder, out, order) for model, out in zip(models, encoded, strict=True)]
+        order = torch.from_numpy(sentences).to(net_input["src_tokens"].device)
+        outs = [
+            out if np.array_equal(sentences, np.arange(size)) else reordered(model.encoder, out, order)
+            for model, out, size in zip(models, encoded, sizes, strict=True)
+        ]
         decoders = [_decoder(model, out) for model, out in zip(models, outs, strict=True)]
         return decoders[0] if len(decoders) == 1 else EnsembleDecoder(decoders)
 
@@ -53,17 +54,35 @@ def _decoder(model: Any, encoder_out: Any) -> IncrementalDecoder:
 
 
 def _repad(model: Any, net_input: Dict[str, Any], pad: int) -> Dict[str, Any]:
-    """The batch with padding behind the tokens, where the encoder is a Transformer, to which its side is all one."""
+    """The batch as a Transformer gives every sentence the same bits on a CPU, whatever the others; others as it is.
+
+    Padding stands behind the tokens, for its side is all one to a Transformer, and a single sentence is read twice:
+    torch adds the bias before or behind the sum of a product depending on whether the input is one piece of memory,
+    which it is for one sentence only.
+    """
     if not isinstance(model.encoder, TransformerEncoderBase):
         return net_input
-    return {**net_input, "src_tokens": pad_behind(net_input["src_tokens"], pad)}
+    net_input = {**net_input, "src_tokens": pad_behind(net_input["src_tokens"], pad)}
+    if len(net_input["src_tokens"]) == 1:
+        net_input.update({name: torch.cat([net_input[name]] * 2) for name in ("src_tokens", "src_lengths")})
+    return net_input
+
+
+def width_for(length: int) -> int:
+    """The source width for a batch whose longest sentence has ``length`` tokens.
+
+    Attention over a sentence gives the same bits however long the other sentences are if the width is a multiple of 8,
+    at least 16, and not one of those (:data:`SPLIT_WIDTHS`) for which products are summed in two halves.
+    """
+    width = max(16, length + -length % 8)
+    least, most = SPLIT_WIDTHS
+    return most if least < width < most else width
 
 
 def pad_behind(src_tokens: Tensor, pad: int) -> Tensor:
-    """``(B, S)`` token ids with padding moved behind them, S made a multiple of :data:`WIDTH_MULTIPLE`."""
+    """``(B, S)`` token ids with padding moved behind them, and another width."""
     real = src_tokens.ne(pad)
-    width = int(real.sum(dim=1).max())
-    width += -width % WIDTH_MULTIPLE
+    width = width_for(int(real.sum(dim=1).max()))
     padded = src_tokens.new_full((len(src_tokens), width), pad)
     columns = real.cumsum(dim=1) - 1
     padded[real.nonzero()[:, 0], columns[real]] = src_tokens[real]
