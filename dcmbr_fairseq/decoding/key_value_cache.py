@@ -120,13 +120,13 @@ class KeyValueCache:
         return torch.Size(self._shape(rows, length)).numel() * self._like.element_size()
 
     def _new(self, rows: int, length: int) -> Tensor:
-        """A store in memory that is not in use: the old and the new take turns."""
-        shape = self._shape(rows, length)
-        size = torch.Size(shape).numel()
+        """A store in memory that is not in use, for more rows if there is room: the old and the new take turns."""
+        one = torch.Size(self._shape(1, length)).numel()
         if len(self._memory) > 1:
-            if self._memory[0].numel() >= size:
-                self._memory.reverse()
-                return self._memory[1][:size].view(shape)
-            del self._memory[0]  # before there is more
-        self._memory.append(self._like.new_zeros(size))
-        return self._memory[-1].view(shape)
+            self._memory.reverse()
+            if self._memory[-1].numel() < rows * one:
+                del self._memory[-1]  # before there is more
+        if len(self._memory) < 2:
+            self._memory.append(self._like.new_zeros(rows * one))
+        rows = self._memory[-1].numel() // one
+        return self._memory[-1][: rows * one].view(self._shape(rows, length))

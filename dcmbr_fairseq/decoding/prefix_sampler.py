@@ -182,6 +182,7 @@ class _Run:
             tokens, log_probs, sampling_log_probs = self.next_token.draw(logits, step, draws)
             self.sampling_log_prob[self.live] += sampling_log_probs
             self._advance(tokens, log_probs, logits.size(1))
+            del logits  # before the next are made
         decoder.release()
 
     def _forced(self, step: int) -> Optional[np.ndarray]:

@@ -5,6 +5,9 @@ from typing import Any, ClassVar, Dict
 import torch
 from torch import Tensor
 
+#: Tables of more numbers are made anew: they cost much memory, and with such a model fresh memory costs little.
+LARGE_TABLE = 2**22
+
 
 class Scratch:
     """One table whose contents need not outlive a step.
@@ -22,6 +25,8 @@ class Scratch:
 
     def table(self, rows: int, columns: int) -> Tensor:
         """``(rows, columns)`` with undefined contents; the tables given before are no longer valid."""
+        if rows * columns > LARGE_TABLE:
+            return self._memory.new_empty((rows, columns))
         if rows * columns > self._memory.numel():
             self._memory = self._memory.new_empty(0)  # before there is more
             self._memory = self._memory.new_empty((rows + rows // 4) * columns)
