@@ -109,6 +109,15 @@ def test_low_temperature_is_greedy(model: Any) -> None:
         assert [tokens.tolist() for tokens in pool.tokens] == [hypotheses[0]["tokens"].tolist()]
 
 
+def test_what_a_high_temperature_draws_has_a_log_prob_however_improbable_it_is() -> None:
+    model = toy_transformer(spread=300.0)
+    (pool,) = sample_toy([model], SOURCES[:1], [PoolSpec(100, 200.0, 0)]).pools[0]
+    assert pool.log_prob.min() < -150  # float32 has no such probability
+    logs = teacher_forced([model], SOURCES[0], [tokens.tolist() for tokens in pool.tokens])
+    for tokens, scores, rows in zip(pool.tokens, pool.positional_log_probs, logs, strict=True):
+        np.testing.assert_allclose(scores, rows[np.arange(len(tokens)), tokens], atol=1e-3, rtol=1e-6)
+
+
 def same_pools(one: Any, other: Any) -> bool:
     return (
         drawn(one) == drawn(other)

@@ -28,7 +28,7 @@ class Draws(NamedTuple):
         rows: ``(D,)`` the row that each stands on.
         uniforms: ``(D,)`` float64 in [0, 1).
         temperatures: ``(D,)``.
-        distinct_temperatures: all temperatures that there may be.
+        distinct_temperatures: all temperatures that there may be, ascending.
         forced: ``(D,)`` the token that a draw must take, -1 where it is free; None if all are free.
     """
 
@@ -73,7 +73,8 @@ class NextToken:
         """
         early = step < self.support.min_len
         cooled = any(temperature not in _POWERS for temperature in draws.distinct_temperatures)
-        log_unit = torch.log_softmax(logits, dim=1) if early or draws.forced is not None else None
+        hot = draws.distinct_temperatures[-1] > 1
+        log_unit = torch.log_softmax(logits, dim=1) if early or hot or draws.forced is not None else None
         if early:  # before the softmax, since the end of sentence may have nearly all of the mass
             self.support.restrict(logits, step)
         unit = torch.softmax(logits, dim=1) if cooled else torch.softmax(logits, dim=1, out=logits)
@@ -85,9 +86,11 @@ class NextToken:
         if log_unit is None:
             return Chosen(tokens, np.log(_at(unit, draws.rows, tokens)), sampling_log_probs)
         log_probs = _at(log_unit, draws.rows, tokens)
-        if draws.forced is not None and not early:  # the same numbers as without forced tokens elsewhere in the batch
-            free = np.flatnonzero(draws.forced < 0)
-            log_probs[free] = np.log(_at(unit, draws.rows[free], tokens[free]))
+        if not early:
+            # Forced and hot draws may take what has no probability in float32. The others get the numbers that they
+            # would get without such draws in the batch.
+            others = np.flatnonzero((draws.temperatures <= 1) & (True if draws.forced is None else draws.forced < 0))
+            log_probs[others] = np.log(_at(unit, draws.rows[others], tokens[others]))
         return Chosen(tokens, log_probs, sampling_log_probs)
 
     def _draw_free(self, logits: Tensor, unit: Tensor, draws: Draws) -> Tuple[np.ndarray, np.ndarray]:
