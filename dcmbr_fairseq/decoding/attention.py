@@ -49,6 +49,7 @@ class SharedSources:
         self.store = torch.stack(projected)  # (2L, B, h*d*S): of each layer keys (h, d, S) and values (h, S, d)
         self.blocks = np.zeros(self.sentences, dtype=np.int64)  # blocks of each sentence
         self.count = 0  # G
+        self._head_numbers = np.arange(self.heads)
         self._block_store = self._block_mask = states.new_empty(0)
         self._to_blocks = self._to_rows = torch.empty(0, dtype=torch.int64, device=states.device)
 
@@ -63,15 +64,15 @@ class SharedSources:
         if (needed > self.blocks).any() or self.count > 1.5 * needed.sum():
             self._lay_out(needed)
         order = np.argsort(sentences, kind="stable")
-        starts, first = np.cumsum(counts) - counts, np.cumsum(self.blocks) - self.blocks
-        place = np.empty_like(order)
-        place[order] = np.arange(len(order)) + (first * BLOCK_ROWS - starts)[sentences[order]]
+        first_places = (np.cumsum(self.blocks) - self.blocks) * BLOCK_ROWS  # of each sentence
+        places = np.arange(len(order)) + np.repeat(first_places - (np.cumsum(counts) - counts), counts)  # in that order
         row = np.zeros(self.count * BLOCK_ROWS, dtype=np.int64)  # where there is none, the first row stands for it
-        row[place] = np.arange(len(place))
-        heads = np.arange(self.heads)
-        to_blocks = row.reshape(-1, 1, BLOCK_ROWS) * self.heads + heads[:, None]  # (G, h, W) of (P, h)
-        block, slot = np.divmod(place[:, None], BLOCK_ROWS)
-        to_rows = (block * self.heads + heads) * BLOCK_ROWS + slot  # (P, h) of (G, h, W)
+        row[places] = order
+        to_blocks = row.reshape(-1, 1, BLOCK_ROWS) * self.heads + self._head_numbers[:, None]  # (G, h, W) of (P, h)
+        place = np.empty_like(order)
+        place[order] = places
+        place += place // BLOCK_ROWS * (BLOCK_ROWS * (self.heads - 1))  # of the first head
+        to_rows = place[:, None] + self._head_numbers * BLOCK_ROWS  # (P, h) of (G, h, W)
         device = self.store.device
         self._to_blocks, self._to_rows = (torch.from_numpy(x.ravel()).to(device) for x in (to_blocks, to_rows))
 

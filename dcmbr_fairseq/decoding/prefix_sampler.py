@@ -248,11 +248,13 @@ def _keep_places(parents: np.ndarray) -> Tuple[np.ndarray, np.ndarray]:
         ``(P,)`` the place of each new row, and its inverse: the new row that stands at each place.
     """
     count = len(parents)
-    stays = (np.diff(parents, prepend=-1) > 0) & (parents < count)
+    stays = parents < count
+    stays[1:] &= parents[1:] != parents[:-1]
+    kept = parents[stays]
     places = np.empty(count, dtype=np.int64)
-    places[stays] = parents[stays]
+    places[stays] = kept
     taken = np.zeros(count, dtype=bool)
-    taken[parents[stays]] = True
+    taken[kept] = True
     places[~stays] = np.flatnonzero(~taken)
     order = np.empty(count, dtype=np.int64)
     order[places] = np.arange(count)
