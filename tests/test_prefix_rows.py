@@ -1,6 +1,7 @@
 """Rows of the fast decoder: what a row gets does not depend on the others, and is what plain attention gives."""
 
-from typing import Any, List
+import contextlib
+from typing import Any, Iterator, List
 
 import numpy as np
 import pytest
@@ -38,6 +39,16 @@ def model() -> Any:
     return toy_transformer(words=1000, **SIZES)
 
 
+@contextlib.contextmanager
+def computing_on(threads: int) -> Iterator[None]:
+    before = torch.get_num_threads()
+    torch.set_num_threads(threads)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
 def logits_of(model: Any, sources: List[List[int]], tokens: np.ndarray, sentences: np.ndarray) -> torch.Tensor:
     """``(P, V)`` after two tokens, the start and ``tokens``, the same start rows for every call."""
     with torch.inference_mode():
@@ -58,14 +69,10 @@ def test_the_logits_of_a_row_are_the_same_bits_among_any_others(
     sources = [[5, 6, 7, EOS], [9, 4, EOS]]
     tokens, sentences = np.arange(4, 44), np.arange(40) % 2
     alone = torch.cat([logits_of(model, sources, tokens[i : i + 1], sentences[i : i + 1]) for i in range(40)])
-    before = torch.get_num_threads()
-    torch.set_num_threads(threads)
-    try:
+    with computing_on(threads):
         for first, count in ((0, 40), (0, 39), (3, 37), (5, 18), (7, 17), (2, 6), (1, 3), (30, 2)):
             part = slice(first, first + count)
             assert torch.equal(logits_of(model, sources, tokens[part], sentences[part]), alone[part])
-    finally:
-        torch.set_num_threads(before)
 
 
 @given(st.lists(st.integers(0, 3), min_size=1, max_size=70), st.lists(st.integers(0, 3), min_size=1, max_size=70))
@@ -129,9 +136,7 @@ def test_a_sentence_is_the_same_bits_in_any_batch(length: int, threads: int) -> 
     model = toy_transformer(words=30, **sizes)
     dice = np.random.default_rng(length)
     sentence, *others = [[*dice.integers(4, 30, size).tolist(), EOS] for size in (length - 1, 3, 130, 207, 300, 420)]
-    before = torch.get_num_threads()
-    torch.set_num_threads(threads)
-    try:
+    with computing_on(threads):
         alone = first_logits(model, [sentence], [0])
         for batch in ([0], [1], [2], [3], [4], [0, 1, 2, 3]):
             sources = [*(others[i] for i in batch), sentence]
@@ -139,5 +144,3 @@ def test_a_sentence_is_the_same_bits_in_any_batch(length: int, threads: int) -> 
             assert torch.equal(first_logits(model, sources, list(range(place + 1)))[place:], alone)
             assert torch.equal(first_logits(model, sources, [place]), alone)
             assert torch.equal(first_logits(model, sources, [place, 0])[:1], alone)
-    finally:
-        torch.set_num_threads(before)

@@ -17,9 +17,8 @@ def attend(query: Tensor, keys: Tensor, values: Tensor, mask: Tensor, scaling: f
     The softmax is that of float32, as in fairseq's attention; ``mask`` (-inf: not seen) is added to the scores.
     """
     scores = torch.baddbmm(mask, query, keys, alpha=scaling)
-    if scores.dtype == torch.float32:
-        return torch.bmm(torch.softmax(scores, dim=-1), values)
-    return torch.bmm(torch.softmax(scores, dim=-1, dtype=torch.float32).type_as(scores), values)
+    weights = torch.softmax(scores, dim=-1, dtype=torch.float32).type_as(scores)
+    return torch.bmm(weights, values)
 
 
 class SharedSources:

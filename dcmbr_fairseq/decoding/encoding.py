@@ -8,6 +8,7 @@ from fairseq.models.transformer.transformer_encoder import TransformerEncoderBas
 from torch import Tensor
 
 from dcmbr_fairseq.decoding.decoders import EnsembleDecoder, FairseqDecoder, IncrementalDecoder, reordered
+from dcmbr_fairseq.decoding.key_value_cache import room_for
 from dcmbr_fairseq.decoding.transformer import TransformerDecoder, is_standard_transformer
 
 #: The source widths between these are not used; see :func:`width_for`.
@@ -33,13 +34,14 @@ def encode(models: Sequence[Any], net_input: Dict[str, Any], pad: int) -> Callab
     net_input = {name: value for name, value in net_input.items() if name != "prev_output_tokens"}
     inputs = [_repad(model, net_input, pad) for model in models]
     encoded = [model.encoder.forward_torchscript(given) for model, given in zip(models, inputs, strict=True)]
-    sizes = [len(given["src_tokens"]) for given in inputs]
 
     def make_decoder(sentences: np.ndarray) -> IncrementalDecoder:
         order = torch.from_numpy(sentences).to(net_input["src_tokens"].device)
         outs = [
-            out if np.array_equal(sentences, np.arange(size)) else reordered(model.encoder, out, order)
-            for model, out, size in zip(models, encoded, sizes, strict=True)
+            out
+            if np.array_equal(sentences, np.arange(len(given["src_tokens"])))
+            else reordered(model.encoder, out, order)
+            for model, given, out in zip(models, inputs, encoded, strict=True)
         ]
         decoders = [_decoder(model, out) for model, out in zip(models, outs, strict=True)]
         return decoders[0] if len(decoders) == 1 else EnsembleDecoder(decoders)
@@ -71,10 +73,10 @@ def _repad(model: Any, net_input: Dict[str, Any], pad: int) -> Dict[str, Any]:
 def width_for(length: int) -> int:
     """The source width for a batch whose longest sentence has ``length`` tokens.
 
-    Attention over a sentence gives the same bits however long the other sentences are if the width is a multiple of 8,
-    at least 16, and not one of those (:data:`SPLIT_WIDTHS`) for which products are summed in two halves.
+    Attention over a sentence gives the same bits however long the other sentences are if the width is one of those that
+    histories have, and not one of those (:data:`SPLIT_WIDTHS`) for which products are summed in two halves.
     """
-    width = max(16, length + -length % 8)
+    width = room_for(length)
     least, most = SPLIT_WIDTHS
     return most if least < width < most else width
 

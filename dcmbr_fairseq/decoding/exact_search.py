@@ -245,13 +245,13 @@ class _Run:
         if log_probs.isnan().any():
             raise UserError("the model's next-token distribution is not finite: search without --fp16, or check it")
         self.expansions += count
-        totals = log_probs + torch.from_numpy(block.scores).to(log_probs)[:, None]
+        scores = torch.from_numpy(block.scores).to(log_probs)
+        totals = log_probs + scores[:, None]
         self.search.support.restrict(totals, step)
         if step < len(self.target.prefix):
-            forced = totals[:, self.target.prefix[step]].clone()
-            if step < self.target.given:
-                forced = torch.from_numpy(block.scores).to(forced)
-            totals.fill_(-math.inf)[:, self.target.prefix[step]] = forced
+            token = self.target.prefix[step]
+            forced = scores if step < self.target.given else totals[:, token].clone()
+            totals.fill_(-math.inf)[:, token] = forced
         return totals
 
     def _complete(self, block: _Block, totals: Tensor) -> None:

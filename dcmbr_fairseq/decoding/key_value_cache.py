@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from dcmbr_fairseq.decoding.decoders import PrefixRows
+from dcmbr_fairseq.decoding.scratch import MemoryKind, memory_kind
 
 #: Units of 16 bytes on their way from row to row at once (16 MiB), which are memory beyond the cache's own.
 MOVED_AT_ONCE = 2**20
@@ -31,19 +32,21 @@ class KeyValueCache:
     Args:
         layers: the decoder's layers.
         like: a tensor of the device and type wanted.
+
+    Attributes:
+        rows: how many rows there were in the step before.
     """
 
     #: Memory for each kind of model, handed from batch to batch: fresh memory costs more than the copying.
-    _spare: ClassVar[Dict[Any, List[Tensor]]] = {}
+    _spare: ClassVar[Dict[MemoryKind, List[Tensor]]] = {}
 
     def __init__(self, layers: Any, like: Tensor) -> None:
         attention = layers[0].self_attn
         self._layers, self._heads, self._width = len(layers), attention.num_heads, attention.head_dim
-        mode = torch.is_inference_mode_enabled()  # tensors made in one mode cannot be written to in the other
-        self._kind = (like.device, like.dtype, mode)
+        self._kind = memory_kind(like)
         self._like = like
         self._memory: List[Tensor] = self._spare.pop(self._kind, [])  # flat; what is in use is the last
-        self._rows = 0  # rows of the step before
+        self.rows = 0
         self._store = like.new_zeros(self._shape(0, 0))
         self._mask = like.new_zeros(0)
         self._slots: Sequence[Tensor] = ()
@@ -53,7 +56,7 @@ class KeyValueCache:
         """An independent copy of the history of all rows."""
         other = copy.copy(self)
         other._memory, other._mask = [], self._mask.clone()
-        other._store = self._store[:, :, : self._rows].clone()
+        other._store = self._store[:, :, : self.rows].clone()
         return other
 
     def release(self) -> None:
@@ -68,7 +71,7 @@ class KeyValueCache:
             length: positions so far.
         """
         self._reserve(len(rows.tokens), length + 1)
-        self._rows = len(rows.tokens)
+        self.rows = len(rows.tokens)
         self._mask.select(0, length).zero_()
         moved = rows.moved()
         if len(moved):
@@ -78,7 +81,7 @@ class KeyValueCache:
             whole = self._store.flatten(3).flatten(0, 1).view(torch.complex128)  # copied in units of 16 bytes
             for part in whole.split(max(1, MOVED_AT_ONCE // (len(moved) * whole.size(2)))):
                 part.index_copy_(1, to, part.index_select(1, origin))
-        in_use = self._store.narrow(2, 0, self._rows)
+        in_use = self._store.narrow(2, 0, self.rows)
         self._slots = in_use.select(4, length).unbind()  # L times (2, P, h, d)
         self._histories = [both.unbind() for both in in_use.flatten(2, 3).unbind()]  # L pairs of (P*h, t, d)
 
@@ -107,9 +110,9 @@ class KeyValueCache:
         if rows > old.size(2):
             is_small = self._bytes(rows, length) <= WORTH_KEEPING // 2  # to copy it again would cost more than room
             rows = max(64, rows + rows // (2 if is_small else 8))
-        rows, length = max(rows, self._rows), max(room_for(length), old.size(4))
+        rows, length = max(rows, self.rows), max(room_for(length), old.size(4))
         self._store = self._new(rows, length)
-        self._store[:, :, : self._rows, :, : old.size(4)] = old[:, :, : self._rows]
+        self._store[:, :, : self.rows, :, : old.size(4)] = old[:, :, : self.rows]
         if len(self._memory) > 1 and self._memory[0].nbytes > WORTH_KEEPING:
             del self._memory[0]
         mask = self._mask.new_full((length,), -torch.inf)

@@ -20,6 +20,8 @@ from dcmbr_fairseq.errors import UserError
 #: second exponential; 0.5 is the paper's.
 _POWERS: Dict[float, int] = {1.0: 1, 0.5: 2}
 
+_NO_TRUNCATION = Truncation()
+
 
 class Draws(NamedTuple):
     """The D draws of a step.
@@ -58,7 +60,7 @@ class NextToken:
     """
 
     support: Support
-    truncation: Truncation = Truncation()
+    truncation: Truncation = _NO_TRUNCATION
 
     def draw(self, logits: Tensor, step: int, draws: Draws) -> Chosen:
         """Draw a token for each draw.
@@ -129,7 +131,7 @@ class NextToken:
         if power is None:
             unit, power = torch.softmax(logits / temperature, dim=1), 1
         penalty = self.support.unk_penalty
-        if not penalty and self.truncation.is_off:
+        if not penalty and self.truncation == _NO_TRUNCATION:
             return unit, power
         weights = unit.pow(power)
         if penalty:

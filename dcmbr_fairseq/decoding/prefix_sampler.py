@@ -159,7 +159,6 @@ class _Run:
         self.uniforms = [KeyedUniforms(keys[part.spec.stream], part.size, part.first) for part in parts]
         # Draw d of sentence b stands at b * width + d; only live draws are kept in the arrays below.
         self.live = np.arange(count * self.width)
-        self.row_count = count
         self.row = np.repeat(np.arange(count), self.width)
         temperatures = np.repeat([part.spec.temperature for part in parts], sizes)
         self.temperature = np.tile(temperatures, count)  # (count * width,)
@@ -175,7 +174,7 @@ class _Run:
         while len(self.live):
             step = self.trace.steps
             logits = decoder.step(self.rows)
-            self.rows_forwarded += self.row_count
+            self.rows_forwarded += len(self.rows.tokens)
             self.tokens_drawn += len(self.live)
             uniforms = np.concatenate([pool.step(step) for pool in self.uniforms], axis=1).reshape(-1)[self.live]
             draws = Draws(self.row, uniforms, self.temperature[self.live], self.temperatures, self._forced(step))
@@ -188,12 +187,12 @@ class _Run:
     def _forced(self, step: int) -> Optional[np.ndarray]:
         """``(D,)`` the token that a live draw must take, -1 where it is free; None if all are free."""
         prefixes = self.batch.prefixes
-        if (prefixes is None or step >= prefixes.shape[1]) and step < self.shortest_limit:
+        if prefixes is not None and step >= prefixes.shape[1]:
+            prefixes = None
+        if prefixes is None and step < self.shortest_limit:
             return None
         sentences = self.rows.sentences[self.row]
-        forced = np.full(len(self.live), -1)
-        if prefixes is not None and step < prefixes.shape[1]:
-            forced = prefixes[sentences, step].copy()
+        forced = np.full(len(self.live), -1) if prefixes is None else prefixes[sentences, step]
         forced[step >= self.batch.max_lens[sentences]] = self.next_token.support.eos
         return forced
 
@@ -212,7 +211,6 @@ class _Run:
         self.trace.grow(parents[growing], child_tokens[growing], log_probs[first[growing]])
         sentences = self.rows.sentences[parents[growing]]
         self.rows = PrefixRows(child_tokens[growing], parents[growing], sentences)
-        self.row_count = len(growing)
 
     def collect(self) -> List[List[TokenPool]]:
         """The pools of every sentence, one for each part."""

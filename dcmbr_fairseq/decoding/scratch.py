@@ -1,12 +1,20 @@
 """Memory that is handed from step to step and from batch to batch: fresh memory costs more than what is done in it."""
 
-from typing import Any, ClassVar, Dict
+from typing import ClassVar, Dict, Tuple
 
 import torch
 from torch import Tensor
 
 #: Tables of more numbers are made anew: they cost much memory, and with such a model fresh memory costs little.
 LARGE_TABLE = 2**22
+
+MemoryKind = Tuple[torch.device, torch.dtype, bool]
+
+
+def memory_kind(like: Tensor) -> MemoryKind:
+    """What memory can be handed on for: device, type, and inference mode, since tensors of one cannot be written to in
+    the other."""
+    return like.device, like.dtype, torch.is_inference_mode_enabled()
 
 
 class Scratch:
@@ -16,11 +24,10 @@ class Scratch:
         like: a tensor of the device and type wanted.
     """
 
-    _spare: ClassVar[Dict[Any, Tensor]] = {}
+    _spare: ClassVar[Dict[MemoryKind, Tensor]] = {}
 
     def __init__(self, like: Tensor) -> None:
-        mode = torch.is_inference_mode_enabled()  # tensors made in one mode cannot be written to in the other
-        self._kind = (like.device, like.dtype, mode)
+        self._kind = memory_kind(like)
         self._memory = self._spare.pop(self._kind, like.new_empty(0))
 
     def table(self, rows: int, columns: int) -> Tensor:

@@ -110,7 +110,6 @@ class TransformerDecoder(IncrementalDecoder):
     def __init__(self, decoder: Any, encoder_out: Any) -> None:
         self.decoder = decoder
         self.length = 0  # target tokens so far
-        self.row_count = 0  # of the step before, padded
         states = encoder_out["encoder_out"][0]  # (S, B, C)
         self.device = states.device
         copied = states.device.type == "cpu" and sum(x.numel() for x in decoder.parameters()) < SMALL_DECODER
@@ -127,8 +126,7 @@ class TransformerDecoder(IncrementalDecoder):
     def step(self, rows: PrefixRows) -> Tensor:
         """See :meth:`IncrementalDecoder.step`."""
         count = len(rows.tokens)
-        rows = rows.padded(self.row_count)
-        self.row_count = len(rows.tokens)
+        rows = rows.padded(self.cache.rows)
         self.cache.follow(rows, self.length)
         self.sources.assign(rows.sentences)
         x = self._embed(torch.from_numpy(rows.tokens).to(self.device))  # (P, C)

@@ -43,11 +43,6 @@ class Truncation:
             names = " and ".join(name for name, on in chosen.items() if on)
             raise UserError(f"{names} cannot be combined: give only one of them")
 
-    @property
-    def is_off(self) -> bool:
-        """Whether every token is kept."""
-        return self.top_k <= 0 and self.top_p <= 0 and self.epsilon <= 0
-
     def __call__(self, weights: Tensor) -> Tensor:
         """Set what is cut off to zero.
 
