@@ -54,7 +54,7 @@ setup(
     author="the dcmbr_fairseq developers",
     license="MIT",
     packages=find_packages(include=["dcmbr_fairseq", "dcmbr_fairseq.*"]),
-    package_data={"dcmbr_fairseq": ["analysis/report/page.*"]},
+    package_data={"dcmbr_fairseq": ["present/report/page.*"]},
     python_requires=">=3.11,<3.13",  # the versions that scripts/check_install.sh has tried
     install_requires=REQUIREMENTS,
     extras_require={

@@ -5,9 +5,9 @@ criterions; it prints nothing. Where fairseq is not imported yet this waits unti
 model (``dcmbr select``) start at once.
 """
 
-from dcmbr_fairseq.registration import when_imported
+from dcmbr_fairseq.registration import MOVED, answer_to_old_names, when_imported
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 
 def register() -> None:
@@ -19,12 +19,14 @@ def register() -> None:
     from dcmbr_fairseq import criterions, tasks  # noqa: F401  (importing them registers them)
 
 
-#: Modules of ``decoding`` that know nothing of fairseq; `dcmbr select` needs no more than these.
-_LIGHT = frozenset(f"{__name__}.decoding.{name}" for name in ("lemma", "plain_pools", "pools", "randomness", "records"))
+#: The rooms that fairseq is needed in; a module of one of them may be the first import.
+_FAIRSEQ_ROOMS = ("criterions", "decoders", "decoding", "measure", "preflight", "sampling", "search", "tasks")
 
 
 def _needs_fairseq(module: str) -> bool:
-    return module.startswith(f"{__name__}.decoding.") and module not in _LIGHT
+    room, _, rest = module.removeprefix(f"{__name__}.").partition(".")
+    return room in _FAIRSEQ_ROOMS and bool(rest) and f"{room}.{rest}" not in MOVED
 
 
+answer_to_old_names(MOVED)
 when_imported("fairseq", register, needed_by=_needs_fairseq)

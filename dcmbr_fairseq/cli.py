@@ -28,7 +28,6 @@ COMMANDS: Dict[str, Tuple[str, str]] = {
     "average": ("dcmbr_fairseq.commands.average", "average the last checkpoints of a training run"),
     "flags": ("dcmbr_fairseq.commands.flags", "print a training config as flags of fairseq-train"),
     "corpus": ("dcmbr_fairseq.commands.corpus", "filter, normalise and check parallel text for training"),
-    "phrasebook": ("dcmbr_fairseq.commands.phrasebook", "make the demo's English-German corpus"),
 }
 
 

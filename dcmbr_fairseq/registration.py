@@ -1,4 +1,4 @@
-"""Run something once another package has been imported: how this plugin stays light until fairseq is used."""
+"""What happens around imports: run something once another package is there, and answer to names that have moved."""
 
 import importlib
 import importlib.abc
@@ -6,7 +6,47 @@ import importlib.util
 import sys
 from importlib.machinery import ModuleSpec
 from types import ModuleType
-from typing import Callable, Optional, Sequence
+from typing import Callable, Mapping, Optional, Sequence
+
+#: Modules that the documentation of version 0.1 told users to import, and where they stand now, below this package.
+MOVED = {
+    "analysis.correlation": "present.correlation",
+    "analysis.diversity": "measure.diversity",
+    "analysis.entropy": "measure.entropy",
+    "analysis.figures": "present.figures",
+    "analysis.ranks": "measure.ranks",
+    "analysis.sweep": "measure.sweep",
+    "analysis.topn": "measure.topn",
+    "analysis.tuning": "measure.tuning",
+    "decoding.auto_temperature": "preflight.auto_temperature",
+    "decoding.exact_search": "search.exact_search",
+    "decoding.lemma": "lemma",
+}
+
+
+def answer_to_old_names(moved: Mapping[str, str]) -> None:
+    """Let the old names of modules, below this package, give the modules of the new names; a second call does nothing.
+
+    The old name gives the very same module, so that its classes are the same too.
+    """
+    if not any(isinstance(finder, _OldNames) for finder in sys.meta_path):
+        package = __name__.rpartition(".")[0]
+        sys.meta_path.append(_OldNames({f"{package}.{old}": f"{package}.{new}" for old, new in moved.items()}))
+
+
+class _OldNames(importlib.abc.MetaPathFinder):
+    """Finds what nobody else has found: modules under the names that they had."""
+
+    def __init__(self, moved: Mapping[str, str]) -> None:
+        self.moved = moved
+        self.rooms = {old.rpartition(".")[0] for old in moved}  # one of them is empty now, and has no folder
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        if fullname in self.moved:
+            return ModuleSpec(fullname, _Loaded(importlib.import_module(self.moved[fullname])))
+        return ModuleSpec(fullname, None, is_package=True) if fullname in self.rooms else None
 
 
 def when_imported(name: str, action: Callable[[], None], needed_by: Callable[[str], bool]) -> None:

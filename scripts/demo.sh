@@ -43,7 +43,8 @@ setup_venv demo
 export DCMBR_USE_VENV_AS_IS=1 # the scripts called from here need not look again
 SECONDS=0
 
-step "make the phrasebook" "$WORK/raw" dcmbr phrasebook {} --pairs "$PAIRS" --valid "$HELD_OUT" --test "$HELD_OUT"
+step "make the phrasebook" "$WORK/raw" \
+    python "$ROOT/scripts/phrasebook/make.py" {} --pairs "$PAIRS" --valid "$HELD_OUT" --test "$HELD_OUT"
 step "tokenise" "$WORK/tok" for_all_texts tokenise "$WORK/raw" {}
 step "learn BPE, $MERGES merges" "$WORK/bpe.codes" learn_bpe "$MERGES" {} "$WORK/tok/train.$SRC" "$WORK/tok/train.$TGT"
 step "apply BPE" "$WORK/bpe" for_all_texts encode "$WORK/tok" {}

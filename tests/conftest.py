@@ -5,6 +5,7 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 from importlib.metadata import version
 from pathlib import Path
 from typing import Callable, List
@@ -16,6 +17,7 @@ import toy_world
 from filelock import FileLock
 
 SHARED = Path(__file__).parents[2] / "shared"
+sys.path.insert(0, str(fairseq_commands.REPOSITORY / "scripts"))  # for the demo's phrasebook
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in a shell's background: the tests of Ctrl-C need it
     signal.signal(signal.SIGINT, signal.default_int_handler)

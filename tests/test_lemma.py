@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dcmbr_fairseq.cli import main
-from dcmbr_fairseq.decoding.lemma import cooling_temperature, equivalent_smoothing
 from dcmbr_fairseq.errors import UserError
+from dcmbr_fairseq.lemma import cooling_temperature, equivalent_smoothing
 
 smoothings = st.floats(1e-6, 0.49)
 

@@ -119,9 +119,9 @@ def sample_toy(
     prefixes: Optional[np.ndarray] = None, bos: int = EOS, min_len: int = 1, unk_penalty: float = 0.0, **settings: Any,
 ) -> Any:  # fmt: skip
     """Run the sampler on the toy model; ``settings`` go to PrefixSampler."""
-    from dcmbr_fairseq.decoding.encoding import encode
-    from dcmbr_fairseq.decoding.prefix_sampler import PrefixSampler, SamplingBatch
-    from dcmbr_fairseq.decoding.support import Support
+    from dcmbr_fairseq.decoders.encoding import encode
+    from dcmbr_fairseq.sampling.prefix_sampler import PrefixSampler, SamplingBatch
+    from dcmbr_fairseq.sampling.support import Support
 
     support = Support(EOS, (PAD,), min_len, UNK, unk_penalty)
     with torch.no_grad():

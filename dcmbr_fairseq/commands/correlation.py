@@ -4,8 +4,9 @@ import argparse
 import json
 from dataclasses import asdict
 
-from dcmbr_fairseq.analysis.correlation import Correlation, correlate
-from dcmbr_fairseq.analysis.results import (
+from dcmbr_fairseq.commands.evaluate import write_output
+from dcmbr_fairseq.present.correlation import Correlation, correlate
+from dcmbr_fairseq.present.results import (
     SETTINGS,
     averaged_over_seeds,
     number,
@@ -13,8 +14,7 @@ from dcmbr_fairseq.analysis.results import (
     refuse_mixture,
     require,
 )
-from dcmbr_fairseq.analysis.tables import Grid, render
-from dcmbr_fairseq.commands.evaluate import write_output
+from dcmbr_fairseq.present.tables import Grid, render
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

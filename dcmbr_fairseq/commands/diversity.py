@@ -5,7 +5,6 @@ import tempfile
 from pathlib import Path
 from typing import Any, Dict, List
 
-from dcmbr_fairseq.analysis.tidy import FORMATS, parse_names, parse_numbers, write_rows
 from dcmbr_fairseq.commands.evaluate import parse_metric_arguments
 from dcmbr_fairseq.commands.model_options import (
     add_model_arguments,
@@ -14,6 +13,7 @@ from dcmbr_fairseq.commands.model_options import (
     open_workspace,
 )
 from dcmbr_fairseq.commands.sweep import parse_seeds
+from dcmbr_fairseq.present.tidy import FORMATS, parse_names, parse_numbers, write_rows
 
 TAKES_FAIRSEQ_FLAGS = True
 
@@ -42,9 +42,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Sample, measure and print."""
-    from dcmbr_fairseq.analysis.diversity import diversity_rows
-    from dcmbr_fairseq.analysis.quality import build_qualities
-    from dcmbr_fairseq.analysis.sampling import PoolStore
+    from dcmbr_fairseq.measure.diversity import diversity_rows
+    from dcmbr_fairseq.measure.quality import build_qualities
+    from dcmbr_fairseq.measure.sampling import PoolStore
 
     temperatures = parse_numbers("--temperatures", args.temperatures)
     sizes = parse_numbers("--num-hyp", args.num_hyp, whole=True)

@@ -4,13 +4,13 @@ import argparse
 import math
 from typing import TYPE_CHECKING, Any, Dict, List
 
-from dcmbr_fairseq.analysis.tidy import FORMATS, parse_numbers, write_rows
 from dcmbr_fairseq.commands.model_options import add_model_arguments, load_systems, open_workspace
 from dcmbr_fairseq.errors import UserError
+from dcmbr_fairseq.present.tidy import FORMATS, parse_numbers, write_rows
 
 if TYPE_CHECKING:
-    from dcmbr_fairseq.analysis.entropy import MeanEntropy
-    from dcmbr_fairseq.analysis.models import System, Workspace
+    from dcmbr_fairseq.measure.entropy import MeanEntropy
+    from dcmbr_fairseq.measure.models import System, Workspace
 
 #: The rest of the command line goes to fairseq-generate's parser.
 TAKES_FAIRSEQ_FLAGS = True
@@ -32,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Measure and print."""
-    from dcmbr_fairseq.analysis.entropy import match_temperature, mean_token_entropies
+    from dcmbr_fairseq.measure.entropy import match_temperature, mean_token_entropies
 
     temperatures = parse_numbers("--temperatures", args.temperatures)
     if args.match is not None and args.temperatures != "1":
@@ -56,7 +56,7 @@ def entropy_to_match(text: str, workspace: "Workspace") -> float:
     Raises:
         UserError: it is neither.
     """
-    from dcmbr_fairseq.analysis.entropy import mean_token_entropies
+    from dcmbr_fairseq.measure.entropy import mean_token_entropies
 
     try:
         nats = float(text)

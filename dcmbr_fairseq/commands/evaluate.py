@@ -5,11 +5,11 @@ import json
 import sys
 from typing import Any, Dict, List, Mapping, Optional
 
-from dcmbr_fairseq.analysis.tables import Cell, Grid, render
 from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.evaluation.metrics import ERROR_RATES, Evaluation, MetricOptions, evaluate
 from dcmbr_fairseq.evaluation.systems import FORMATS, read_translations, system_names
 from dcmbr_fairseq.files import atomic_writer, read_lines
+from dcmbr_fairseq.present.tables import Cell, Grid, render
 
 DEFAULT_METRICS = "bleu,chrf,ter"
 

@@ -9,7 +9,7 @@ from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.evaluation.systems import system_names
 
 if TYPE_CHECKING:
-    from dcmbr_fairseq.analysis.models import System, Workspace
+    from dcmbr_fairseq.measure.models import System, Workspace
 
 EPILOG = """\
 DATA (the folder of fairseq-preprocess) and all further options are those of fairseq-generate: -s en -t de,
@@ -48,9 +48,9 @@ def open_workspace(args: argparse.Namespace) -> "Workspace":
     """The data that ``args`` names.
 
     Raises:
-        UserError: see :class:`~dcmbr_fairseq.analysis.models.Workspace`.
+        UserError: see :class:`~dcmbr_fairseq.measure.models.Workspace`.
     """
-    from dcmbr_fairseq.analysis.models import Workspace
+    from dcmbr_fairseq.measure.models import Workspace
 
     for part in ("fairseq.tasks", "fairseq.data"):  # they tell about every batch iterator
         logging.getLogger(part).setLevel(logging.WARNING)

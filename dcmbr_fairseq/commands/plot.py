@@ -3,9 +3,9 @@
 import argparse
 import logging
 
-from dcmbr_fairseq.analysis.figures import DPI, FIGURES, draw, save
-from dcmbr_fairseq.analysis.results import read_results
 from dcmbr_fairseq.errors import UserError
+from dcmbr_fairseq.present.figures import DPI, FIGURES, draw, save
+from dcmbr_fairseq.present.results import read_results
 
 logger = logging.getLogger(__name__)
 FORMS = ("png", "pdf", "svg")

@@ -3,8 +3,8 @@
 import argparse
 from typing import Any, Dict, List
 
-from dcmbr_fairseq.analysis.tidy import FORMATS, write_rows
 from dcmbr_fairseq.commands.model_options import add_model_arguments, load_systems, open_workspace
+from dcmbr_fairseq.present.tidy import FORMATS, write_rows
 
 TAKES_FAIRSEQ_FLAGS = True
 
@@ -22,7 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Count and print."""
-    from dcmbr_fairseq.analysis.ranks import in_buckets, rank_counts
+    from dcmbr_fairseq.measure.ranks import in_buckets, rank_counts
 
     workspace = open_workspace(args)
     rows: List[Dict[str, Any]] = []

@@ -5,7 +5,9 @@ import contextlib
 import logging
 import os
 
-from dcmbr_fairseq.analysis.report.collect import (
+from dcmbr_fairseq.errors import UserError
+from dcmbr_fairseq.files import atomic_writer
+from dcmbr_fairseq.present.report.collect import (
     describe,
     read_compared,
     read_references,
@@ -13,9 +15,7 @@ from dcmbr_fairseq.analysis.report.collect import (
     recorded_utility,
     views,
 )
-from dcmbr_fairseq.analysis.report.page import render_page
-from dcmbr_fairseq.errors import UserError
-from dcmbr_fairseq.files import atomic_writer
+from dcmbr_fairseq.present.report.page import render_page
 from dcmbr_fairseq.utilities import build_utility, parse_utility_args
 
 logger = logging.getLogger(__name__)

@@ -10,10 +10,10 @@ from typing import IO, Any, Dict, Iterable, Iterator, List, Tuple, TypeVar
 
 from tqdm import tqdm
 
-from dcmbr_fairseq.decoding.plain_pools import read_plain_pools
-from dcmbr_fairseq.decoding.records import DIGITS, Pools, format_row, read_pools
 from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.files import atomic_writer
+from dcmbr_fairseq.pools.plain_pools import read_plain_pools
+from dcmbr_fairseq.pools.records import DIGITS, Pools, format_row, read_pools
 from dcmbr_fairseq.rules import RULES, Candidates, Decision, DecisionRule, build_rule, refuse_not_finite
 from dcmbr_fairseq.utilities import Utility, build_utility, parse_utility_args
 

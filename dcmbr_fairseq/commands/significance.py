@@ -7,7 +7,6 @@ from typing import Any, Dict, List
 
 import numpy as np
 
-from dcmbr_fairseq.analysis.tables import Grid, render
 from dcmbr_fairseq.commands.evaluate import parse_metric_arguments, parse_metrics, write_output
 from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.evaluation.metrics import MetricOptions
@@ -15,6 +14,7 @@ from dcmbr_fairseq.evaluation.significance import Interval, PairedResult, approx
 from dcmbr_fairseq.evaluation.statistics import SegmentMean, Statistic, build_statistic
 from dcmbr_fairseq.evaluation.systems import FORMATS, read_translations, system_names
 from dcmbr_fairseq.files import read_lines
+from dcmbr_fairseq.present.tables import Grid, render
 
 P_VALUES = "p: extreme samples / samples, as Moses' script; p+: (extreme samples + 1) / (samples + 1), as sacreBLEU"
 TESTS = {"bootstrap": (paired_bootstrap, 1000), "randomisation": (approximate_randomisation, 10000)}

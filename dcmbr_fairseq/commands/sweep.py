@@ -5,7 +5,6 @@ import itertools
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, List, Tuple
 
-from dcmbr_fairseq.analysis.tidy import Journal, parse_names, parse_numbers, refuse_existing
 from dcmbr_fairseq.commands.evaluate import parse_metric_arguments
 from dcmbr_fairseq.commands.model_options import (
     add_model_arguments,
@@ -14,10 +13,11 @@ from dcmbr_fairseq.commands.model_options import (
     load_systems,
     open_workspace,
 )
+from dcmbr_fairseq.present.tidy import Journal, parse_names, parse_numbers, refuse_existing
 
 if TYPE_CHECKING:
-    from dcmbr_fairseq.analysis.models import Workspace
-    from dcmbr_fairseq.analysis.sweep import Plan
+    from dcmbr_fairseq.measure.models import Workspace
+    from dcmbr_fairseq.measure.sweep import Plan
 
 TAKES_FAIRSEQ_FLAGS = True
 SAME = "same"
@@ -74,8 +74,8 @@ def add_grid_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Fill the grid and write the table."""
-    from dcmbr_fairseq.analysis.sampling import PoolStore
-    from dcmbr_fairseq.analysis.sweep import sweep
+    from dcmbr_fairseq.measure.sampling import PoolStore
+    from dcmbr_fairseq.measure.sweep import sweep
 
     refuse_existing(args.output)
     utilities, metrics = parse_names("--utilities", args.utilities), parse_names("--metrics", args.metrics)
@@ -97,7 +97,7 @@ def make_plan(args: argparse.Namespace, workspace: "Workspace", utilities: List[
     Raises:
         UserError: names the option.
     """
-    from dcmbr_fairseq.analysis.sweep import Plan, Sizes
+    from dcmbr_fairseq.measure.sweep import Plan, Sizes
 
     return Plan(
         sizes=[Sizes(*pair) for pair in pairs("--num-hyp", args.num_hyp, "--num-ref", args.num_ref, whole=True)],

@@ -2,11 +2,11 @@
 
 import argparse
 
-from dcmbr_fairseq.analysis.layouts import LAYOUTS
-from dcmbr_fairseq.analysis.results import read_results
-from dcmbr_fairseq.analysis.tables import FORMS, render
 from dcmbr_fairseq.commands.evaluate import write_output
 from dcmbr_fairseq.errors import UserError
+from dcmbr_fairseq.present.layouts import LAYOUTS
+from dcmbr_fairseq.present.results import read_results
+from dcmbr_fairseq.present.tables import FORMS, render
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -6,8 +6,8 @@ from typing import Any, Dict
 
 from dcmbr_fairseq.commands import tune
 from dcmbr_fairseq.commands.evaluate import write_output
-from dcmbr_fairseq.decoding.lemma import AS_PRINTED, cooling_temperature, equivalent_smoothing
 from dcmbr_fairseq.errors import UserError
+from dcmbr_fairseq.lemma import AS_PRINTED, cooling_temperature, equivalent_smoothing
 
 TAKES_FAIRSEQ_FLAGS = True  # with --tune
 

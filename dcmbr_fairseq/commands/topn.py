@@ -3,7 +3,6 @@
 import argparse
 import math
 
-from dcmbr_fairseq.analysis.tidy import Journal, format_rows, parse_names, refuse_existing
 from dcmbr_fairseq.commands.evaluate import parse_metric_arguments
 from dcmbr_fairseq.commands.model_options import (
     add_model_arguments,
@@ -12,6 +11,7 @@ from dcmbr_fairseq.commands.model_options import (
     load_systems,
     open_workspace,
 )
+from dcmbr_fairseq.present.tidy import Journal, format_rows, parse_names, refuse_existing
 
 TAKES_FAIRSEQ_FLAGS = True
 
@@ -53,8 +53,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Search, write the table, and print summaries."""
-    from dcmbr_fairseq.analysis.quality import build_qualities
-    from dcmbr_fairseq.analysis.topn import Budget, cost_by_length, mark_comparable, measure_topn, summary
+    from dcmbr_fairseq.measure.quality import build_qualities
+    from dcmbr_fairseq.measure.topn import Budget, cost_by_length, mark_comparable, measure_topn, summary
 
     refuse_existing(args.output)
     names = parse_names("--metrics", args.metrics)

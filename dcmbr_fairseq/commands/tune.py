@@ -6,8 +6,6 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, List
 
-from dcmbr_fairseq.analysis.tables import as_text
-from dcmbr_fairseq.analysis.tidy import Journal, Row
 from dcmbr_fairseq.commands.model_options import (
     add_model_arguments,
     add_test_set_arguments,
@@ -17,10 +15,12 @@ from dcmbr_fairseq.commands.model_options import (
 from dcmbr_fairseq.commands.sweep import SAME, add_grid_arguments, journal_settings, make_plan
 from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.files import atomic_writer
+from dcmbr_fairseq.present.tables import as_text
+from dcmbr_fairseq.present.tidy import Journal, Row
 
 if TYPE_CHECKING:
-    from dcmbr_fairseq.analysis.models import Workspace
-    from dcmbr_fairseq.analysis.sweep import Plan
+    from dcmbr_fairseq.measure.models import Workspace
+    from dcmbr_fairseq.measure.sweep import Plan
 
 logger = logging.getLogger(__name__)
 
@@ -53,7 +53,7 @@ def add_tune_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Tune, print and write."""
-    from dcmbr_fairseq.analysis.tuning import best_of, decoding_flags, surface_grid, surface_of
+    from dcmbr_fairseq.measure.tuning import best_of, decoding_flags, surface_grid, surface_of
 
     if args.path is None or len(args.path) > 1:
         raise UserError("--tune needs the model as --path MODEL, once: temperatures are a model's own")
@@ -76,8 +76,8 @@ def run(args: argparse.Namespace) -> None:
 
 def measured(args: argparse.Namespace, workspace: "Workspace", plan: "Plan") -> List[Row]:
     """The rows of the grid: a sweep over temperatures."""
-    from dcmbr_fairseq.analysis.sampling import PoolStore
-    from dcmbr_fairseq.analysis.sweep import sweep
+    from dcmbr_fairseq.measure.sampling import PoolStore
+    from dcmbr_fairseq.measure.sweep import sweep
 
     systems = load_systems(args, workspace)
     corpus = workspace.corpus(systems[0], args.references)

@@ -4,9 +4,9 @@ import argparse
 import importlib
 from typing import Dict, List, NamedTuple, Optional
 
-from dcmbr_fairseq.analysis.tables import FORMS, Grid, render
 from dcmbr_fairseq.commands.evaluate import write_output
 from dcmbr_fairseq.errors import UserError
+from dcmbr_fairseq.present.tables import FORMS, Grid, render
 from dcmbr_fairseq.utilities import UTILITIES, utility_class
 
 

@@ -1,1 +1,1 @@
-"""Corpus tools: filters, normalisation, the demo's phrasebook."""
+"""Corpus tools: filters and normalisation of parallel text for training."""

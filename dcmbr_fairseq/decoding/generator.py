@@ -11,17 +11,17 @@ import torch
 from fairseq.sequence_generator import SequenceGenerator
 from torch import Tensor
 
-from dcmbr_fairseq.decoding.encoding import encode, source_sentences
-from dcmbr_fairseq.decoding.languages import BILINGUAL, LanguageTokens
+from dcmbr_fairseq.decoders.encoding import encode, source_sentences
 from dcmbr_fairseq.decoding.options import DecodingOptions
-from dcmbr_fairseq.decoding.pools import TextPool, TokenPool
-from dcmbr_fairseq.decoding.prefix_sampler import PrefixSampler, SamplingBatch
-from dcmbr_fairseq.decoding.records import RecordWriter, make_row
-from dcmbr_fairseq.decoding.support import Support
 from dcmbr_fairseq.decoding.texts import Detokenizer, text_pool
 from dcmbr_fairseq.errors import UserError
+from dcmbr_fairseq.pools.pools import TextPool, TokenPool
+from dcmbr_fairseq.pools.records import RecordWriter, make_row
+from dcmbr_fairseq.preflight.languages import BILINGUAL, LanguageTokens
 from dcmbr_fairseq.rules import Candidates, Decision, build_rule, refuse_not_finite
 from dcmbr_fairseq.rules.weights import reference_weights
+from dcmbr_fairseq.sampling.prefix_sampler import PrefixSampler, SamplingBatch
+from dcmbr_fairseq.sampling.support import Support
 from dcmbr_fairseq.utilities import Utility
 
 Hypotheses = List[Dict[str, Any]]

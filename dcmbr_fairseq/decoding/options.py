@@ -10,10 +10,10 @@ from typing import Any, Callable, Dict, List, Mapping, Optional, Tuple
 
 from fairseq.dataclass import ChoiceEnum, FairseqDataclass
 
-from dcmbr_fairseq.decoding.auto_temperature import checkpoint_temperature
-from dcmbr_fairseq.decoding.pools import PoolSpec
-from dcmbr_fairseq.decoding.truncation import Truncation
 from dcmbr_fairseq.errors import UserError
+from dcmbr_fairseq.pools.pools import PoolSpec
+from dcmbr_fairseq.preflight.auto_temperature import checkpoint_temperature
+from dcmbr_fairseq.sampling.truncation import Truncation
 from dcmbr_fairseq.utilities import parse_utility_args
 
 DECODINGS = ("beam", "sample", "mbr", "dcmbr")

@@ -5,7 +5,7 @@ from typing import Any, Callable, Collection, Dict, Optional, Sequence
 from fairseq.data import Dictionary
 from fairseq.data.data_utils import post_process
 
-from dcmbr_fairseq.decoding.pools import TextPool, TokenPool
+from dcmbr_fairseq.pools.pools import TextPool, TokenPool
 
 
 class Detokenizer:

@@ -17,11 +17,7 @@ from fairseq.tasks import FairseqTask
 from omegaconf import DictConfig, OmegaConf
 
 from dcmbr_fairseq import compat
-from dcmbr_fairseq.decoding.auto_temperature import checkpoint_temperature
-from dcmbr_fairseq.decoding.checkpoints import CheckpointFacts, check_dictionaries, inspect_checkpoint
 from dcmbr_fairseq.decoding.generator import MBRSequenceGenerator, TextSide
-from dcmbr_fairseq.decoding.languages import BILINGUAL, LanguageTokens
-from dcmbr_fairseq.decoding.long_sources import cut_long_sources
 from dcmbr_fairseq.decoding.options import (
     DecodingConfig,
     DecodingOptions,
@@ -29,9 +25,13 @@ from dcmbr_fairseq.decoding.options import (
     refuse_meaningless,
     refuse_without_sampling,
 )
-from dcmbr_fairseq.decoding.records import RecordWriter
 from dcmbr_fairseq.decoding.texts import Detokenizer
 from dcmbr_fairseq.errors import UserError
+from dcmbr_fairseq.pools.records import RecordWriter
+from dcmbr_fairseq.preflight.auto_temperature import checkpoint_temperature
+from dcmbr_fairseq.preflight.checkpoints import CheckpointFacts, check_dictionaries, inspect_checkpoint
+from dcmbr_fairseq.preflight.languages import BILINGUAL, LanguageTokens
+from dcmbr_fairseq.preflight.long_sources import cut_long_sources
 from dcmbr_fairseq.rules import check_rule
 from dcmbr_fairseq.tasks._command import Command, command_of
 from dcmbr_fairseq.utilities import build_utility, check_utility

@@ -10,11 +10,11 @@ from fairseq.dataclass.utils import gen_parser_from_dataclass
 from fairseq.tasks import register_task
 from fairseq.tasks.translation_multi_simple_epoch import TranslationMultiSimpleEpochTask
 
-from dcmbr_fairseq.decoding import multilingual
-from dcmbr_fairseq.decoding.checkpoints import CheckpointFacts
-from dcmbr_fairseq.decoding.languages import SPECIAL, LanguageTokens, known_ids, language_symbols
 from dcmbr_fairseq.decoding.options import DecodingConfig
 from dcmbr_fairseq.errors import UserError
+from dcmbr_fairseq.preflight import multilingual
+from dcmbr_fairseq.preflight.checkpoints import CheckpointFacts
+from dcmbr_fairseq.preflight.languages import SPECIAL, LanguageTokens, known_ids, language_symbols
 from dcmbr_fairseq.tasks._command import Command
 from dcmbr_fairseq.tasks._decoding_mixin import DecodingMixin
 from dcmbr_fairseq.tasks._validation_entropy import ValidationEntropyMixin

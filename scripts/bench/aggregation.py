@@ -21,8 +21,8 @@ from typing import Any, Dict, List, Sequence  # noqa: E402
 import numpy as np  # noqa: E402
 import timing  # noqa: E402
 
-from dcmbr_fairseq.decoding.pools import TextPool  # noqa: E402
-from dcmbr_fairseq.decoding.records import read_pools  # noqa: E402
+from dcmbr_fairseq.pools.pools import TextPool  # noqa: E402
+from dcmbr_fairseq.pools.records import read_pools  # noqa: E402
 from dcmbr_fairseq.rules.expected_utility import expected_utilities  # noqa: E402
 from dcmbr_fairseq.utilities import overlap  # noqa: E402
 from dcmbr_fairseq.utilities.chrf import ChrfUtility, characters  # noqa: E402

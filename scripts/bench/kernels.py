@@ -28,8 +28,8 @@ import numpy as np  # noqa: E402
 from sacrebleu.metrics import BLEU, CHRF  # noqa: E402
 from timing import medians, ratio  # noqa: E402
 
-from dcmbr_fairseq.decoding.records import read_pools  # noqa: E402
 from dcmbr_fairseq.files import iter_lines  # noqa: E402
+from dcmbr_fairseq.pools.records import read_pools  # noqa: E402
 from dcmbr_fairseq.utilities import Comparison, build_utility  # noqa: E402
 
 WORDS = range(28, 35)  # words of a sentence in the 50x50 comparison

@@ -28,8 +28,8 @@ from unittest import mock  # noqa: E402
 
 import numpy as np  # noqa: E402
 
-from dcmbr_fairseq.decoding.pools import TextPool  # noqa: E402
-from dcmbr_fairseq.decoding.records import read_pools  # noqa: E402
+from dcmbr_fairseq.pools.pools import TextPool  # noqa: E402
+from dcmbr_fairseq.pools.records import read_pools  # noqa: E402
 from dcmbr_fairseq.rules import Candidates, build_rule  # noqa: E402
 from dcmbr_fairseq.utilities import Comparison, bleurt  # noqa: E402
 from dcmbr_fairseq.utilities.bleurt import BleurtUtility  # noqa: E402

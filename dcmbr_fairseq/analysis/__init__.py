@@ -1,1 +1,0 @@
-"""Analyses of the paper: entropy, ranks, exact search, diversity, sweeps, figures."""

@@ -1,0 +1,1 @@
+"""Incremental decoders: fairseq's own interface, the fast Transformer, caches, encoding."""

@@ -1,0 +1,1 @@
+"""What runs a model to learn about it: entropy, ranks, top-N, diversity, sampling, sweeps, tuning."""

@@ -1,0 +1,96 @@
+"""Diversity and quality of sampled pools against temperature (Sec. 5.4, Figure 7, right).
+
+Div is the paper's: the mean chrF of every candidate against every candidate, itself included, so that a *smaller* Div
+means a more diverse pool. Repeated candidates count as often as they were drawn.
+"""
+
+from typing import Any, Dict, Iterator, List, NamedTuple, Sequence, Tuple
+
+import numpy as np
+from tqdm import tqdm
+
+from dcmbr_fairseq.decoding.options import HYPOTHESES
+from dcmbr_fairseq.measure.models import Corpus
+from dcmbr_fairseq.measure.quality import Judged, Quality
+from dcmbr_fairseq.measure.sampling import PoolKey, PoolStore
+from dcmbr_fairseq.measure.sweep import BATCH_SENTENCES
+from dcmbr_fairseq.pools.pools import TextPool
+from dcmbr_fairseq.utilities import Comparison, Utility, build_utility
+
+
+class PoolMeasure(NamedTuple):
+    """Measures of the pools of one temperature and size, averaged over sentences.
+
+    Attributes:
+        diversity: Div.
+        distinct: distinct texts of a pool.
+        quality: for each measure the mean score of a draw against the reference.
+    """
+
+    diversity: float
+    distinct: float
+    quality: List[float]
+
+
+def diversity(utilities: np.ndarray, weights: np.ndarray) -> float:
+    """Div of one pool: 1 / N^2 sum_a sum_b u(a, b).
+
+    Args:
+        utilities: ``(H, H)`` of the pool's distinct texts against each other.
+        weights: ``(H,)`` multiplicity / N.
+    """
+    return float(weights @ utilities @ weights)  # (H,) @ (H, H) @ (H,)
+
+
+def measure_pools(
+    pools: Sequence[TextPool], corpus: Corpus, qualities: Sequence[Quality], sizes: Sequence[int], chrf: Utility
+) -> List[PoolMeasure]:
+    """Measure the pools of all sentences, for each size: the pool of size k is the first k draws.
+
+    Args:
+        pools: one for each sentence, in the order of the corpus.
+        corpus: sources and references.
+        qualities: what scores draws against references.
+        sizes: pool sizes, none larger than the pools.
+        chrf: the utility of Div.
+    """
+    sums = np.zeros((len(sizes), 2 + len(qualities)))
+    sentences = list(zip(pools, corpus.references.values(), corpus.sources.values(), strict=True))
+    for start in range(0, len(sentences), BATCH_SENTENCES):
+        batch = sentences[start : start + BATCH_SENTENCES]
+        matrices = chrf.pairwise_batch([Comparison(pool.texts, pool.texts) for pool, _, _ in batch])
+        judged = [Judged(pool.texts, reference, source) for pool, reference, source in batch]
+        scores = [quality.scores(judged) for quality in qualities]
+        for index, (pool, _, _) in enumerate(batch):
+            for row, size in enumerate(sizes):
+                part = pool.first(size)
+                count, weights = len(part.texts), part.weights()
+                means = [float(weights @ score[index][:count]) for score in scores]
+                sums[row] += [diversity(matrices[index][:count, :count], weights), count, *means]
+    return [PoolMeasure(float(row[0]), float(row[1]), row[2:].tolist()) for row in sums / len(sentences)]
+
+
+def diversity_rows(
+    store: PoolStore,
+    corpus: Corpus,
+    temperatures: Sequence[float],
+    seeds: Sequence[int],
+    sizes: Sequence[int],
+    qualities: Sequence[Quality],
+) -> Iterator[Dict[str, Any]]:
+    """Yield a row for each temperature, seed, size and measure of quality; pools that are missing are sampled.
+
+    Columns: temperature, num_hyp, seed, metric, quality, diversity, distinct, signature, diversity_signature.
+    """
+    chrf = build_utility("chrf", {})
+    grid: List[Tuple[float, int]] = [(temperature, seed) for temperature in temperatures for seed in seeds]
+    store.sample([PoolKey(seed, HYPOTHESES, temperature) for temperature, seed in grid])
+    for temperature, seed in tqdm(grid, desc=f"pools of {store.system.name}", unit=" pools"):
+        pools = store.read(PoolKey(seed, HYPOTHESES, temperature))
+        for size, found in zip(sizes, measure_pools(pools, corpus, qualities, sizes, chrf), strict=True):
+            for quality, score in zip(qualities, found.quality, strict=True):
+                yield {
+                    "temperature": temperature, "num_hyp": size, "seed": seed, "metric": quality.label,
+                    "quality": score, "diversity": found.diversity, "distinct": found.distinct,
+                    "signature": quality.signature(), "diversity_signature": chrf.signature(),
+                }  # fmt: skip

@@ -1,0 +1,336 @@
+"""What fairseq-generate loads, for the analyses: a task, a split of its data, checkpoints; and batches of sentences.
+
+The flags are fairseq-generate's own, parsed by its own parser, so that any task, model, tokenizer and device that it
+can use is at hand here. A *system* is what follows one ``--path``: a checkpoint, or several joined by colons.
+"""
+
+import argparse
+import ast
+import logging
+import os
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import AbstractSet, Any, Collection, Dict, Iterator, List, NamedTuple, Optional, Sequence
+
+import numpy as np
+import torch
+from fairseq import checkpoint_utils, options, tasks, utils
+from fairseq.data import BaseWrapperDataset
+from fairseq.dataclass.utils import convert_namespace_to_omegaconf
+from omegaconf import DictConfig
+from torch import Tensor
+
+from dcmbr_fairseq.decoding.generator import TextSide
+from dcmbr_fairseq.decoding.texts import Detokenizer
+from dcmbr_fairseq.errors import UserError
+from dcmbr_fairseq.files import PathLike, read_lines
+from dcmbr_fairseq.measure.preparation import Preparation, Prepared, language_tokens
+from dcmbr_fairseq.preflight.checkpoints import CheckpointFacts, check_dictionaries, inspect_checkpoint
+from dcmbr_fairseq.preflight.long_sources import cut_long_sources
+from dcmbr_fairseq.sampling.support import Support
+
+logger = logging.getLogger(__name__)
+
+#: Tokens of a batch where neither --max-tokens nor --batch-size is given: teacher forcing keeps (tokens, V) floats.
+MAX_TOKENS = 4000
+
+
+@dataclass(frozen=True)
+class System:
+    """A loaded model or ensemble.
+
+    Attributes:
+        name: what tables call it.
+        path: as given with ``--path``.
+        models: its members, in evaluation mode on the device.
+        facts: what each checkpoint says of its training.
+    """
+
+    name: str
+    path: str
+    models: List[Any]
+    facts: List[CheckpointFacts]
+
+    def columns(self) -> Dict[str, Any]:
+        """The columns of tidy tables that describe the model; None where unknown, or where members differ."""
+        smoothings = {facts.label_smoothing for facts in self.facts}
+        regularisers = {facts.ger for facts in self.facts}
+        alpha, beta = (regularisers.pop() if len(regularisers) == 1 else None) or (None, None)
+        smoothing = smoothings.pop() if len(smoothings) == 1 else None
+        return {"model": self.name, "label_smoothing": smoothing, "alpha": alpha, "beta": beta}
+
+
+class Corpus(NamedTuple):
+    """The text of the split (or of its first sentences), by the sentence's number."""
+
+    sources: Dict[int, str]
+    references: Dict[int, str]
+
+
+class Workspace:
+    """A split of the data, and the task that reads it.
+
+    Args:
+        flags: fairseq-generate's flags, without ``--path``: the data folder, ``-s en -t de --gen-subset valid`` ...
+        first: use the first sentences of the split only; None for all.
+
+    Raises:
+        UserError: a flag is wrong, or the data cannot be found.
+    """
+
+    def __init__(self, flags: Sequence[str], first: Optional[int] = None) -> None:
+        if first is not None and first < 1:
+            raise UserError(f"--first must be at least 1, got {first}")
+        self.cfg = parse_flags(flags)
+        try:
+            self.task = tasks.setup_task(self.cfg.task)
+        except (FileNotFoundError, AssertionError) as error:
+            raise UserError(f"{self.cfg.task.data} is no folder of binarised data for this task ({error})") from error
+        self.first = first
+        self.device = torch.device("cuda" if torch.cuda.is_available() and not self.cfg.common.cpu else "cpu")
+        self._dataset: Any = None
+
+    def load(self, path: str, name: Optional[str] = None) -> System:
+        """Load one system as fairseq-generate does, and with the first the data.
+
+        Raises:
+            UserError: a checkpoint or the split is missing, or the dictionaries do not fit the model.
+        """
+        cfg, parts = self.cfg, utils.split_paths(path)
+        facts = [inspect_checkpoint(part) for part in parts]
+        for fact in facts:
+            check_dictionaries(fact, len(self.task.source_dictionary), len(self.task.target_dictionary))
+            logger.info(fact.describe())
+        models, saved = checkpoint_utils.load_model_ensemble(
+            parts,
+            arg_overrides=ast.literal_eval(cfg.common_eval.model_overrides),
+            task=self.task,
+            suffix=cfg.checkpoint.checkpoint_suffix,
+            strict=cfg.checkpoint.checkpoint_shard_count == 1,
+            num_shards=cfg.checkpoint.checkpoint_shard_count,
+        )
+        for model in models:
+            if cfg.common.fp16:
+                model.half()
+            model.to(self.device).prepare_for_inference_(cfg)
+        if self._dataset is None:
+            self._load_data(saved)
+        return System(name or Path(parts[0]).stem, path, models, facts)
+
+    def _load_data(self, saved: Any) -> None:
+        subset = self.cfg.dataset.gen_subset
+        try:
+            self.task.load_dataset(subset, task_cfg=saved.task)
+        except FileNotFoundError as error:
+            raise UserError(f"--gen-subset {subset} is not there: {error}") from error
+        self._dataset = self.task.dataset(subset)
+
+    @property
+    def ids(self) -> List[int]:
+        """The numbers of the sentences in use."""
+        assert self._dataset is not None, "load a system first"
+        return list(range(len(self._dataset)))[: self.first]
+
+    def test_set(self) -> str:
+        """A name for the split that ends in its direction, such as ``multi30k-en-de``."""
+        folder = Path(str(self.cfg.task.data).split(os.pathsep)[0]).resolve().name
+        languages = [getattr(self.cfg.task, side, None) for side in ("source_lang", "target_lang")]
+        direction = "-".join(map(str, languages)) if all(languages) else ""
+        return folder if not direction or folder.endswith(direction) else f"{folder}-{direction}"
+
+    def batches(self, system: System, only: Optional[Collection[int]] = None, decode: bool = True) -> Iterator[Any]:
+        """Yield fairseq's batches of the sentences in use, short ones first, on the device.
+
+        Args:
+            system: the models that are to read them: their length limits count.
+            only: a part of the sentences.
+            decode: sources that are too long are cut, as in decoding; otherwise they are refused, references too.
+
+        Raises:
+            UserError: sentences are too long.
+        """
+        cfg = self.cfg.dataset
+        if cfg.max_tokens is None and cfg.batch_size is None:
+            cfg.max_tokens = MAX_TOKENS
+        limits = utils.resolve_max_positions(
+            self.task.max_positions(), *[model.max_positions() for model in system.models]
+        )
+        dataset = self._dataset
+        if decode and isinstance(limits, (tuple, list)):
+            dataset, limits = cut_long_sources(dataset, int(limits[0])), (limits[0], sys.maxsize)
+        dataset = _Part(dataset, self.ids if only is None else only)
+        skip = cfg.skip_invalid_size_inputs_valid_test
+        refuse_too_long(dataset, limits, skip)
+        # fairseq's default of one worker would leave a process behind after every pass
+        workers = cfg.num_workers if cfg.num_workers > 1 else 0
+        batches = self.task.get_batch_iterator(
+            dataset=dataset, max_tokens=cfg.max_tokens, max_sentences=cfg.batch_size, max_positions=limits,
+            ignore_invalid_inputs=skip, required_batch_size_multiple=cfg.required_batch_size_multiple,
+            seed=self.cfg.common.seed, num_workers=workers, data_buffer_size=cfg.data_buffer_size,
+        ).next_epoch_itr(shuffle=False)  # fmt: skip
+        for sample in batches:
+            yield utils.move_to_cuda(sample) if self.device.type == "cuda" else sample
+
+    def prepared(
+        self, system: System, only: Optional[Collection[int]] = None, done: AbstractSet[int] = frozenset()
+    ) -> Iterator[Prepared]:
+        """Yield batches encoded for sampling and search, as the task would hand them to its generator.
+
+        Args:
+            system: the models.
+            only: a part of the sentences.
+            done: batches of these sentences alone are left out; the others stay as they would be.
+        """
+        preparation = self._preparation(system)
+        for sample in self.batches(system, only):
+            if not done >= set(sample["id"].tolist()):
+                yield self.task.inference_step(preparation, system.models, sample)
+
+    def support(self, system: System) -> Support:
+        """Which tokens may follow a prefix, by fairseq's ``--min-len`` and ``--unkpen``."""
+        return self._preparation(system).sampler.support
+
+    def _preparation(self, system: System) -> Preparation:
+        return Preparation.of(self.cfg, self.task, system.models, self.texts)
+
+    def counted(self, target: Tensor) -> Tensor:
+        """``(B, T)`` which reference tokens count: all but padding and the language tokens that are forced in front."""
+        real = target.ne(self.task.target_dictionary.pad())
+        return real & (real.cumsum(dim=1) > language_tokens(self.task).forced)
+
+    def beam(self, system: System) -> Dict[int, str]:
+        """fairseq's own beam search with ``--beam``, ``--lenpen`` ...: the first translation of every sentence."""
+        generator = self.task.build_generator(system.models, self.cfg.generation)
+        detokenize = self.texts(generator).target
+        found = {}
+        for sample in self.batches(system):
+            hypotheses = self.task.inference_step(generator, system.models, sample)
+            for sentence, nbest in zip(sample["id"].tolist(), hypotheses, strict=True):
+                found[sentence] = detokenize(nbest[0]["tokens"].tolist())
+        return found
+
+    def texts(self, generator: Any) -> TextSide:
+        """Detokenisers of both sides, for the text of fairseq-generate's S- and D- lines."""
+        cfg, task = self.cfg, self.task
+        tokenizer, bpe = task.build_tokenizer(cfg.tokenizer), task.build_bpe(cfg.bpe)
+        target, source = (
+            Detokenizer(side, cfg.common_eval.post_process, bpe, tokenizer, generator.symbols_to_strip_from_output)
+            for side in (task.target_dictionary, task.source_dictionary)
+        )
+        return TextSide(target, source)
+
+    def corpus(self, system: System, references: Optional[PathLike] = None) -> Corpus:
+        """Sources and references as text.
+
+        Args:
+            system: a loaded system.
+            references: a file with one reference for each sentence of the split; None takes the split's own target
+                side, detokenised (fairseq-generate's T- lines).
+
+        Raises:
+            UserError: the split has no target side, or the file another number of lines.
+        """
+        texts = self._preparation(system).texts
+        own: Dict[int, str] = {}
+        sources: Dict[int, str] = {}
+        for sample in self.batches(system):
+            for row, sentence in enumerate(sample["id"].tolist()):
+                sources[sentence] = texts.source(self._real(sample["net_input"]["src_tokens"][row]))
+                if references is None:
+                    own[sentence] = self._reference(sample, row, texts.target)
+        if references is not None:
+            lines = read_lines(references)
+            if len(lines) != len(self._dataset):
+                raise UserError(
+                    f"--references {references} has {len(lines)} lines but the split has {len(self._dataset)} "
+                    "sentences: give the references of this split"
+                )
+            own = {sentence: lines[sentence] for sentence in sources}
+        return Corpus(dict(sorted(sources.items())), dict(sorted(own.items())))
+
+    def _reference(self, sample: Any, row: int, detokenizer: Detokenizer) -> str:
+        if sample.get("target") is None:
+            raise UserError(f"--gen-subset {self.cfg.dataset.gen_subset} has no target side: give --references")
+        tokens = self._real(sample["target"][row])
+        # escaped unknown words, as in fairseq's T- lines: no hypothesis may match them
+        text = self.task.target_dictionary.string(
+            tokens, detokenizer.post_process, escape_unk=True, extra_symbols_to_ignore=detokenizer.ignore
+        )
+        for decode in detokenizer.decoders:
+            text = decode(text)
+        return text
+
+    def _real(self, tokens: Tensor) -> List[int]:
+        return tokens[tokens.ne(self.task.target_dictionary.pad())].tolist()
+
+
+def parse_flags(flags: Sequence[str]) -> DictConfig:
+    """fairseq's configuration from the flags of fairseq-generate.
+
+    Raises:
+        UserError: fairseq's parser refuses them, or there is no data folder.
+    """
+    user_dir = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    user_dir.add_argument("--user-dir")
+    utils.import_user_module(user_dir.parse_known_args(flags)[0])  # it may bring the task
+    parser = options.get_generation_parser()
+
+    def refuse(message: str) -> None:
+        raise UserError(f"{message} (after the command's own options, those of fairseq-generate are meant)")
+
+    parser.error = refuse
+    args = options.parse_args_and_arch(parser, input_args=list(flags))
+    if not getattr(args, "data", None):
+        raise UserError("the data folder is missing: give the folder that fairseq-preprocess has written")
+    for folder in args.data.split(os.pathsep):
+        if not Path(folder).is_dir():
+            raise UserError(f"{folder} is not a folder: give the folder that fairseq-preprocess has written")
+    if args.temperature != 1.0:
+        raise UserError(f"--temperature {args.temperature} has no meaning here: this command has its own temperatures")
+    if getattr(args, "decoding", "beam") != "beam":
+        raise UserError(f"--decoding {args.decoding} has no meaning here: leave it out")
+    return convert_namespace_to_omegaconf(args)
+
+
+class _Part(BaseWrapperDataset):
+    """Some of a data set's sentences, under their own numbers."""
+
+    def __init__(self, dataset: Any, ids: Collection[int]) -> None:
+        super().__init__(dataset)
+        self._ids = np.array(sorted(ids), dtype=np.int64)
+
+    def ordered_indices(self) -> np.ndarray:
+        """Their numbers, in the data set's order."""
+        order = self.dataset.ordered_indices()
+        return order[np.isin(order, self._ids)]
+
+
+def refuse_too_long(dataset: Any, limits: Any, skip: bool) -> None:
+    """Refuse sentences that the models cannot read, unless they may be skipped and some are left.
+
+    Raises:
+        UserError: names the first.
+    """
+    left, ignored = dataset.filter_indices_by_size(dataset.ordered_indices(), limits)
+    if len(ignored) and not (skip and len(left)):
+        remedy = "use another split" if skip else "--skip-invalid-size-inputs-valid-test leaves them out"
+        raise UserError(
+            f"{len(ignored)} sentences are longer than the model's {limits} tokens, "
+            f"the first is number {min(ignored)}: {remedy}"
+        )
+
+
+@torch.no_grad()
+def teacher_forced(system: System, sample: Any) -> Tensor:
+    """``(B, T, V)`` natural log-probabilities at temperature 1 at every position of the references.
+
+    An ensemble's are those of the mean of its members' probabilities, as in decoding.
+    """
+    members = []
+    for model in system.models:
+        output = model(**sample["net_input"])
+        members.append(model.get_normalized_probs(output, log_probs=True, sample=sample).float())
+    if len(members) == 1:
+        return members[0]
+    return torch.logsumexp(torch.stack(members), dim=0) - float(np.log(len(members)))

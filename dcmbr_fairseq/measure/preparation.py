@@ -1,0 +1,100 @@
+"""From a batch of fairseq to what sampling and search need: the source encoded, the support, limits, prefixes.
+
+A task hands its generator more than a batch (language tokens, a first token of its own), and tells it the limits. To
+get these whatever the task, the preparation stands where the generator does.
+"""
+
+import copy
+from typing import Any, Callable, Dict, List, NamedTuple, Optional
+
+import numpy as np
+import torch
+from omegaconf import DictConfig
+from torch import Tensor
+
+from dcmbr_fairseq.decoders.decoders import IncrementalDecoder
+from dcmbr_fairseq.decoders.encoding import encode
+from dcmbr_fairseq.decoding.generator import MBRSequenceGenerator, TextSide
+from dcmbr_fairseq.decoding.options import DecodingConfig, DecodingOptions, decoding_options
+from dcmbr_fairseq.preflight.languages import LanguageTokens
+from dcmbr_fairseq.sampling.prefix_sampler import PrefixSampler, SamplingBatch
+
+
+class Prepared(NamedTuple):
+    """A batch of B sentences, encoded, ready for sampling and search.
+
+    Attributes:
+        ids: their numbers in the data.
+        batch: what is to be decoded.
+        make_decoder: gives a fresh decoder for the sentences with the given indices.
+        sampler: draws within the support; its seed is fairseq's ``--seed``.
+        texts: from token ids to texts.
+        languages: the language tokens; those that are forced stand in front of every sequence.
+    """
+
+    ids: List[int]
+    batch: SamplingBatch
+    make_decoder: Callable[[np.ndarray], IncrementalDecoder]
+    sampler: PrefixSampler
+    texts: TextSide
+    languages: LanguageTokens
+
+    def decoder(self, sentence: int) -> IncrementalDecoder:
+        """A fresh decoder of one sentence."""
+        return self.make_decoder(np.array([sentence]))
+
+
+class Preparation(MBRSequenceGenerator):
+    """A generator that encodes a batch and hands out what sampling and search need, instead of decoding.
+
+    It stands where fairseq's generator does, so that each task passes it what belongs to it (language tokens, say), and
+    it takes its limits and its support from fairseq's generator.
+    """
+
+    @classmethod
+    def of(cls, cfg: DictConfig, task: Any, models: Any, make_texts: Callable[[Any], TextSide]) -> "Preparation":
+        """The preparation for one system.
+
+        Args:
+            cfg: fairseq's configuration.
+            task: the task that reads the data.
+            models: the members of the ensemble.
+            make_texts: gives the text side of a generator.
+        """
+        generation = copy.deepcopy(cfg.generation)
+        # fairseq's own sampler is not used
+        generation.sampling, generation.sampling_topk, generation.sampling_topp = False, -1, -1.0
+        theirs = task.build_generator(models, generation)
+        return cls(
+            models, task.target_dictionary, options=sampling_options(cfg), utility=None, make_texts=make_texts,
+            seed=cfg.common.seed, eos=theirs.eos, min_len=theirs.min_len, max_len_a=theirs.max_len_a,
+            max_len_b=theirs.max_len_b, unk_penalty=theirs.unk_penalty,
+            symbols_to_strip_from_output=theirs.symbols_to_strip_from_output, languages=language_tokens(task),
+        )  # fmt: skip
+
+    @torch.no_grad()
+    def _generate(  # type: ignore[override]
+        self,
+        sample: Dict[str, Any],
+        prefix_tokens: Optional[Tensor] = None,
+        constraints: Optional[Tensor] = None,
+        bos_token: Optional[int] = None,
+    ) -> Prepared:
+        batch = self._sampling_batch(sample["net_input"], prefix_tokens, bos_token)
+        make_decoder = encode(self.model.models, sample["net_input"], self.pad)
+        return Prepared(sample["id"].tolist(), batch, make_decoder, self.sampler, self.texts, self.languages)
+
+
+def language_tokens(task: Any) -> LanguageTokens:
+    """The language tokens of a task: none where it knows of none."""
+    found: LanguageTokens = getattr(task, "language_tokens", LanguageTokens)()
+    return found
+
+
+def sampling_options(cfg: DictConfig) -> DecodingOptions:
+    """How pools are sampled beside their size and temperature: truncation and memory, from fairseq's and our flags."""
+    values = {name: getattr(cfg.task, name, None) for name in ("sampling_epsilon", "max_rows")}
+    defaults = DecodingConfig()
+    own = {name: getattr(defaults, name) for name in vars(defaults) if name != "_name"}
+    own.update({name: value for name, value in values.items() if value is not None}, decoding="sample")
+    return decoding_options(own, cfg.generation.sampling_topk, cfg.generation.sampling_topp)

@@ -1,0 +1,77 @@
+"""Ranks of reference tokens within the token-level distribution, teacher forced (Sec. 4.2, Figure 2).
+
+Rank 0 is the most probable token; tokens that are as probable as the reference's do not count against it. Ranked are
+the tokens of the sampler's support: no padding, and no end of sentence before ``--min-len`` tokens.
+"""
+
+from typing import Any, Dict, List, Sequence
+
+import numpy as np
+import torch
+from torch import Tensor
+from tqdm import tqdm
+
+from dcmbr_fairseq.errors import UserError
+from dcmbr_fairseq.measure.models import System, Workspace, teacher_forced
+from dcmbr_fairseq.sampling.support import Support
+
+
+def reference_ranks(log_probs: Tensor, target: Tensor, support: Support) -> Tensor:
+    """The rank of each reference token: how many tokens that may follow are more probable.
+
+    Args:
+        log_probs: ``(B, T, V)``; changed in place where a token is outside the support.
+        target: ``(B, T)`` reference tokens.
+        support: which tokens may follow a prefix.
+
+    Returns:
+        ``(B, T)`` ranks from 0.
+    """
+    for step in range(log_probs.size(1)):
+        support.restrict(log_probs[:, step], step)
+    gold = log_probs.gather(2, target.unsqueeze(2))  # (B, T, 1)
+    return (log_probs > gold).sum(dim=2)
+
+
+def rank_counts(workspace: Workspace, system: System) -> np.ndarray:
+    """``(V,)`` how many reference tokens, end of sentence included and forced language tokens not, have each rank.
+
+    Raises:
+        UserError: a sentence is too long for the model, or there is no reference.
+    """
+    size = len(workspace.task.target_dictionary)
+    support = workspace.support(system)
+    counts = torch.zeros(size, dtype=torch.int64)
+    with tqdm(total=len(workspace.ids), desc=f"ranks of {system.name}", unit=" sentences", leave=False) as bar:
+        for sample in workspace.batches(system, decode=False):
+            target = sample.get("target")
+            if target is None:
+                raise UserError("ranks need references: give a split with a target side")
+            ranks = reference_ranks(teacher_forced(system, sample), target, support)
+            counts += torch.bincount(ranks[workspace.counted(target)], minlength=size).cpu()
+            bar.update(len(target))
+    return counts.numpy()
+
+
+def in_buckets(counts: np.ndarray, width: int = 5, last: int = 45) -> List[Dict[str, Any]]:
+    """The counts in buckets ``0-5``, ``5-10``, ... and ``45-|V|``: the first bucket holds the ranks 0 to 4.
+
+    Args:
+        counts: ``(V,)`` from :func:`rank_counts`.
+        width: ranks of a bucket.
+        last: where the last bucket, of all further ranks, begins; a multiple of ``width``.
+
+    Raises:
+        UserError: ``last`` is no positive multiple of ``width``.
+    """
+    if width < 1 or last < width or last % width:
+        raise UserError(f"--last {last} must be a multiple of --bucket {width}, which must be at least 1")
+    edges: Sequence[int] = range(0, last + 1, width)
+    total = int(counts.sum())
+    rows = []
+    for start in edges:
+        end = None if start == last else start + width
+        count = int(counts[start:end].sum())
+        name = f"{start}-{'|V|' if end is None else end}"
+        rows.append({"bucket": name, "count": count, "share": count / total if total else 0.0})
+    return rows

@@ -1,0 +1,157 @@
+"""Pools for a whole grid of temperatures and seeds from one decoding pass, kept on disk as records.
+
+Each batch is encoded once; each seed then samples its pools at all temperatures together, sharing decoder rows. Pools
+at different temperatures use the same uniform numbers, so that a grid compares like with like, and the first k draws
+of a pool are the pool of size k. A run that was cut off goes on with the next batch. The files are those of
+``--decoding sample --pools-out``: `dcmbr select` and `dcmbr report` read them.
+"""
+
+import contextlib
+import dataclasses
+import json
+import logging
+import re
+from pathlib import Path
+from typing import Any, Dict, List, Mapping, NamedTuple, Sequence
+
+from tqdm import tqdm
+
+from dcmbr_fairseq.decoding.options import HYPOTHESES
+from dcmbr_fairseq.decoding.texts import text_pool
+from dcmbr_fairseq.errors import UserError
+from dcmbr_fairseq.files import iter_lines
+from dcmbr_fairseq.measure.models import System, Workspace
+from dcmbr_fairseq.measure.preparation import Prepared, sampling_options
+from dcmbr_fairseq.pools.partial_records import PartialRecords
+from dcmbr_fairseq.pools.pools import PoolSpec, TextPool
+from dcmbr_fairseq.pools.records import make_row, read_pools
+
+logger = logging.getLogger(__name__)
+
+
+class PoolKey(NamedTuple):
+    """Which pool of every sentence: the seed, the stream of uniform numbers (hypotheses or references), T."""
+
+    seed: int
+    stream: int
+    temperature: float
+
+
+@dataclasses.dataclass(frozen=True)
+class PoolStore:
+    """The pools of one system on disk.
+
+    Attributes:
+        folder: where the files are.
+        workspace: the sentences.
+        system: the model.
+        size: draws of each pool.
+    """
+
+    folder: Path
+    workspace: Workspace
+    system: System
+    size: int
+
+    def path(self, key: PoolKey) -> Path:
+        """The file of a pool."""
+        part = "hypotheses" if key.stream == HYPOTHESES else "references"
+        name = re.sub(r"[^\w.+-]+", "_", self.system.name)  # it may be a path
+        return self.folder / f"{name}.seed{key.seed}.{part}.T{key.temperature:g}.jsonl.gz"
+
+    def settings(self, key: PoolKey) -> Dict[str, Any]:
+        """What a pool depends on, as its records say."""
+        cfg = self.workspace.cfg
+        options = sampling_options(cfg)
+        return {
+            "decoding": "sample",
+            "path": self.system.path,
+            "checkpoints": [Path(facts.path).stat().st_size for facts in self.system.facts],
+            "data": cfg.task.data,
+            "subset": cfg.dataset.gen_subset,
+            "sentences": len(self.workspace.ids),
+            "temperature": key.temperature,
+            "stream": key.stream,
+            "truncation": dataclasses.asdict(options.truncation),
+            "lengths": [cfg.generation.min_len, cfg.generation.max_len_a, cfg.generation.max_len_b],
+            "unkpen": cfg.generation.unkpen,
+            "text": [cfg.common_eval.post_process, str(cfg.tokenizer), str(cfg.bpe)],
+            "num_hyp": self.size,
+        }
+
+    def has(self, key: PoolKey) -> bool:
+        """Whether the pool is there, large enough.
+
+        Raises:
+            UserError: the file holds a pool of something else.
+        """
+        path = self.path(key)
+        if not path.exists():
+            return False
+        found = json.loads(next(iter_lines(path), "{}"))
+        self._refuse_other(path, found, {**self.settings(key), "num_hyp": found.get("settings", {}).get("num_hyp")})
+        return found["settings"]["num_hyp"] >= self.size
+
+    @staticmethod
+    def _refuse_other(path: Path, row: Mapping[str, Any], wanted: Mapping[str, Any]) -> None:
+        found = row.get("settings", {})
+        for name, value in wanted.items():
+            if found.get(name) != value:
+                raise UserError(
+                    f"{path} was sampled with another {name} ({found.get(name)}, now {value}): "
+                    "delete it, or give another --pools"
+                )
+
+    def sample(self, keys: Sequence[PoolKey]) -> None:
+        """Make the pools that are not there yet; a run that was cut off goes on with the next batch.
+
+        Raises:
+            UserError: see :meth:`has`; or the model gives no distribution.
+        """
+        todo = [key for key in dict.fromkeys(keys) if not self.has(key)]
+        if not todo:
+            return
+        with contextlib.ExitStack() as undo:
+            files = {key: self._begin(key) for key in todo}
+            for file in files.values():
+                undo.callback(file.close)
+            self._run(files)
+            for file in files.values():
+                file.finish()
+
+    def _begin(self, key: PoolKey) -> PartialRecords:
+        partial, wanted = Path(f"{self.path(key)}.partial"), self.settings(key)
+        return PartialRecords(self.path(key), lambda row: self._refuse_other(partial, row, wanted))
+
+    def _run(self, files: Dict[PoolKey, PartialRecords]) -> None:
+        bar = tqdm(total=len(self.workspace.ids), desc=f"{len(files)} pools of {self.system.name}", unit=" sentences")
+        settings = {key: self.settings(key) for key in files}
+        done = set.intersection(*(file.ids for file in files.values()))
+        bar.update(len(done))
+        with bar:
+            for prepared in self.workspace.prepared(self.system, done=done):
+                for key, pools in sampled(prepared, list(files), self.size).items():
+                    rows = (
+                        make_row(sentence, prepared.texts.source(source), pool, None, 0, seed=key.seed,
+                                 settings=settings[key])
+                        for sentence, source, pool in zip(prepared.ids, prepared.batch.sources, pools, strict=True)
+                    )  # fmt: skip
+                    files[key].write(rows)
+                bar.update(len(set(prepared.ids) - done))
+
+    def read(self, key: PoolKey) -> List[TextPool]:
+        """The pools of all sentences, in order, of the first ``size`` draws."""
+        return [pools.hypotheses.first(self.size) for pools in read_pools(self.path(key))]
+
+
+def sampled(prepared: Prepared, keys: Sequence[PoolKey], size: int) -> Dict[PoolKey, List[TextPool]]:
+    """The pools of a batch: for each key one pool for each sentence."""
+    found: Dict[PoolKey, List[TextPool]] = {}
+    for seed in dict.fromkeys(key.seed for key in keys):
+        mine = [key for key in keys if key.seed == seed]
+        sampler = dataclasses.replace(prepared.sampler, seed=seed)
+        specs = [PoolSpec(size, key.temperature, key.stream) for key in mine]
+        pools = sampler.sample(prepared.make_decoder, prepared.batch, specs).pools
+        for index, key in enumerate(mine):
+            found[key] = [text_pool(sentence[index], prepared.texts.target) for sentence in pools]
+    return found

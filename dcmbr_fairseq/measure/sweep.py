@@ -1,0 +1,276 @@
+"""Quality over a grid of N, T_h, T_r, utilities and seeds, from one sampling run a model (Figures 1, 5, 6 and 7).
+
+Cells that differ in N alone share their utility matrices: the first k draws of a pool are the pool of size k, so that
+its matrix is a corner of the large one.
+"""
+
+import itertools
+import logging
+from dataclasses import dataclass, field
+from typing import Any, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+
+import numpy as np
+from tqdm import tqdm
+
+from dcmbr_fairseq.decoding.options import HYPOTHESES, REFERENCES
+from dcmbr_fairseq.errors import UserError
+from dcmbr_fairseq.evaluation.metrics import Metric, MetricOptions, build_metric
+from dcmbr_fairseq.measure.entropy import mean_token_entropies
+from dcmbr_fairseq.measure.models import Corpus, System, Workspace
+from dcmbr_fairseq.measure.sampling import PoolKey, PoolStore
+from dcmbr_fairseq.pools.pools import TextPool
+from dcmbr_fairseq.present.tidy import Journal, Key, Row, missing
+from dcmbr_fairseq.rules.decision import Candidates
+from dcmbr_fairseq.rules.expected_utility import decide_exactly
+from dcmbr_fairseq.utilities import Comparison, Utility, build_utility
+
+logger = logging.getLogger(__name__)
+
+#: Sentences whose matrices are computed together: neural utilities want large batches.
+BATCH_SENTENCES = 32
+#: Group of the rows of beam search.
+BEAM = "beam"
+
+
+class Sizes(NamedTuple):
+    """Sizes of the two pools of a cell."""
+
+    num_hyp: int
+    num_ref: int
+
+
+class Group(NamedTuple):
+    """Cells that share utility matrices: all sizes of one pair of pools."""
+
+    seed: int
+    temp_hyp: float
+    temp_ref: float
+    utility: str
+    shared: bool
+
+    @property
+    def hypotheses(self) -> PoolKey:
+        """The hypothesis pool."""
+        return PoolKey(self.seed, HYPOTHESES, self.temp_hyp)
+
+    @property
+    def references(self) -> PoolKey:
+        """The reference pool; the hypothesis pool itself where it plays both parts."""
+        return self.hypotheses if self.shared else PoolKey(self.seed, REFERENCES, self.temp_ref)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The grid.
+
+    Attributes:
+        sizes: pairs of pool sizes.
+        temperatures: pairs (T_h, T_r).
+        utilities: names.
+        seeds: seeds.
+        metrics: names of the metrics that judge the translations.
+        ref_pool: ``auto`` (shared if temperatures and sizes agree, as in decoding), ``shared`` or ``separate``.
+        utility_args: utility -> its arguments.
+        metric_args: metric -> its arguments.
+        beam: add rows of fairseq's beam search.
+        entropy: add a column with the mean token entropy of each model at T = 1, in nats.
+
+    Raises:
+        UserError: ``shared`` is asked for pools that differ.
+    """
+
+    sizes: Sequence[Sizes]
+    temperatures: Sequence[Tuple[float, float]]
+    utilities: Sequence[str] = ("chrf",)
+    seeds: Sequence[int] = (1,)
+    metrics: Sequence[str] = ("chrf",)
+    ref_pool: str = "auto"
+    utility_args: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    metric_args: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    beam: bool = False
+    entropy: bool = False
+
+    def __post_init__(self) -> None:
+        if self.ref_pool == "shared" and any(h != r for h, r in (*self.sizes, *self.temperatures)):
+            raise UserError("--ref-pool shared needs --temp-ref same and --num-ref same: one pool plays both parts")
+
+    @property
+    def size(self) -> int:
+        """The size of the pools that hold all others."""
+        return max(itertools.chain.from_iterable(self.sizes))
+
+    def is_shared(self, temperatures: Tuple[float, float], sizes: Sizes) -> bool:
+        """Whether one pool plays both parts in a cell."""
+        same = temperatures[0] == temperatures[1] and sizes.num_hyp == sizes.num_ref
+        return self.ref_pool != "separate" and same
+
+    def groups(self) -> List[Group]:
+        """The cells in groups, in the order of the table."""
+        grid = itertools.product(self.utilities, self.seeds, self.temperatures, (True, False))
+        return [
+            Group(seed, *pair, utility, shared)
+            for utility, seed, pair, shared in grid
+            if any(self.is_shared(pair, sizes) == shared for sizes in self.sizes)
+        ]
+
+    def sizes_of(self, group: Group) -> List[Sizes]:
+        """The sizes of a group's cells."""
+        return [s for s in self.sizes if self.is_shared((group.temp_hyp, group.temp_ref), s) == group.shared]
+
+    def pools(self) -> List[PoolKey]:
+        """All pools that the grid needs."""
+        return list(dict.fromkeys(key for group in self.groups() for key in (group.hypotheses, group.references)))
+
+
+def sweep(
+    workspace: Workspace, systems: Sequence[System], corpus: Corpus, plan: Plan, stores: Sequence[PoolStore],
+    journal: Journal, task: str,
+) -> List[Key]:  # fmt: skip
+    """Fill the grid for every model, and file a row for each cell and metric.
+
+    Columns: those of docs/analysis.md (task, model, label_smoothing, alpha, beta, decoding, num_hyp, num_ref, temp_hyp,
+    temp_ref, utility, seed, metric, score), and ref_pool, utility_signature, signature; entropy if asked for.
+
+    Args:
+        workspace: the sentences.
+        systems: the models.
+        corpus: sources and references.
+        plan: the grid.
+        stores: where each system's pools are.
+        journal: gets the rows; groups of cells that it has are not computed again.
+        task: the test set's name.
+
+    Returns:
+        the journal's keys in the order of the table.
+    """
+    keys: List[Key] = []
+    judge = Judge(plan, corpus)
+    try:
+        for system, store in zip(systems, stores, strict=True):
+            groups = [*([BEAM] if plan.beam else []), *plan.groups()]
+            own: Dict[Key, Any] = {(system.name, *([BEAM] if group == BEAM else group)): group for group in groups}
+            todo = missing(journal, list(own))
+            columns = {"task": task, **system.columns()}
+            if plan.entropy and todo:
+                columns["entropy"] = mean_token_entropies(workspace, system, [1.0])[0].nats
+            pools = _Pools(store, [own[key] for key in todo if own[key] != BEAM])
+            for key in tqdm(todo, desc=f"cells of {system.name}", unit=" groups"):
+                group = own[key]
+                rows = beam_rows(workspace, system, judge) if group == BEAM else group_rows(group, plan, pools, judge)
+                journal.add(key, [{**columns, **row} for row in rows])
+            keys += own
+    finally:
+        judge.close()
+    return keys
+
+
+class _Pools:
+    """The pools of one system: sampled where missing, read when first needed, dropped when no group needs them."""
+
+    def __init__(self, store: PoolStore, groups: Sequence[Group]) -> None:
+        self._store = store
+        self._uses = [key for group in groups for key in (group.hypotheses, group.references)]
+        self._read: Dict[PoolKey, List[TextPool]] = {}
+        store.sample(self._uses)
+
+    def take(self, key: PoolKey) -> List[TextPool]:
+        """The pools of all sentences, for one use."""
+        pools = self._read.pop(key, None) or self._store.read(key)
+        self._uses.remove(key)
+        if key in self._uses:
+            self._read[key] = pools
+        return pools
+
+
+class Judge:
+    """Utilities and metrics, built once, and the texts that they compare with."""
+
+    def __init__(self, plan: Plan, corpus: Corpus) -> None:
+        self.sources, self.references = list(corpus.sources.values()), list(corpus.references.values())
+        self.utilities: Dict[str, Utility] = {u: build_utility(u, plan.utility_args.get(u, {})) for u in plan.utilities}
+        self._metrics: List[Metric] = [build_metric(m, MetricOptions(arguments=plan.metric_args)) for m in plan.metrics]
+
+    def rows(self, translations: Sequence[str]) -> Iterator[Row]:
+        """The score of a translated test set by each metric."""
+        for metric in self._metrics:
+            score = metric.score(translations, self.references, self.sources)
+            yield {"metric": metric.label, "score": score, "signature": metric.signature()}
+
+    def close(self) -> None:
+        """Release what utilities and metrics hold."""
+        for part in (*self.utilities.values(), *self._metrics):
+            if hasattr(part, "close"):
+                part.close()
+
+
+def beam_rows(workspace: Workspace, system: System, judge: Judge) -> Iterator[Row]:
+    """The rows of fairseq's own beam search."""
+    found = workspace.beam(system)
+    for row in judge.rows([found[sentence] for sentence in workspace.ids]):
+        yield {"decoding": "beam", "ref_pool": None, **dict.fromkeys(_SETTINGS), **row}
+
+
+_SETTINGS = ("num_hyp", "num_ref", "temp_hyp", "temp_ref", "utility", "seed", "utility_signature")
+
+
+def group_rows(group: Group, plan: Plan, pools: _Pools, judge: Judge) -> Iterator[Row]:
+    """The rows of a group of cells: for all sizes and metrics."""
+    utility = judge.utilities[group.utility]
+    hypotheses = pools.take(group.hypotheses)
+    references = pools.take(group.references)
+    sizes = plan.sizes_of(group)
+    chosen = choose(hypotheses, references, judge.sources, utility, sizes)
+    for size, translations in zip(sizes, chosen, strict=True):
+        settings = {
+            "decoding": "mbr" if group.temp_hyp == group.temp_ref == 1 else "dcmbr",
+            "ref_pool": "shared" if group.shared else "separate",
+            "num_hyp": size.num_hyp,
+            "num_ref": size.num_ref,
+            "temp_hyp": group.temp_hyp,
+            "temp_ref": group.temp_ref,
+            "utility": group.utility,
+            "seed": group.seed,
+            "utility_signature": utility.signature(),
+        }
+        for row in judge.rows(translations):
+            yield {**settings, **row}
+
+
+def choose(
+    hypotheses: Sequence[TextPool],
+    references: Sequence[TextPool],
+    sources: Sequence[Optional[str]],
+    utility: Utility,
+    sizes: Sequence[Sizes],
+) -> List[List[str]]:
+    """The translations that the exact rule chooses for each pair of sizes: one list of B texts for each pair.
+
+    Args:
+        hypotheses: B pools, each of at least the largest size.
+        references: B pools.
+        sources: B source texts, for utilities that need them.
+        utility: decides.
+        sizes: pairs of pool sizes; a pool of size k is the first k draws.
+    """
+    largest = Sizes(max(s.num_hyp for s in sizes), max(s.num_ref for s in sizes))
+    chosen: List[List[str]] = [[] for _ in sizes]
+    sentences = [
+        (hyps.first(largest.num_hyp), refs.first(largest.num_ref), source)
+        for hyps, refs, source in zip(hypotheses, references, sources, strict=True)
+    ]
+    for start in range(0, len(sentences), BATCH_SENTENCES):
+        batch = sentences[start : start + BATCH_SENTENCES]
+        matrices = utility.pairwise_batch([Comparison(h.texts, r.texts, s) for h, r, s in batch])
+        for (hyps, refs, source), matrix in zip(batch, matrices, strict=True):
+            for size, texts in zip(sizes, chosen, strict=True):
+                texts.append(_choice(hyps.first(size.num_hyp), refs.first(size.num_ref), source, matrix))
+    return chosen
+
+
+def _choice(hypotheses: TextPool, references: TextPool, source: Optional[str], matrix: np.ndarray) -> str:
+    """The exact rule on the corner of a matrix that belongs to these smaller pools."""
+    candidates = Candidates(
+        hypotheses.texts, references.texts, references.weights(), hypotheses.text_log_prob(), source
+    )
+    corner = matrix[: len(hypotheses.texts), : len(references.texts)]
+    return hypotheses.texts[int(decide_exactly(candidates, corner).order[0])]

@@ -1,0 +1,1 @@
+"""The pools of a sentence: types, rows, files, writers. Neither torch nor fairseq."""

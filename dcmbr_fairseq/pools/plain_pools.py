@@ -1,0 +1,63 @@
+"""Pools in plain text files: N lines a source sentence, one draw a line."""
+
+import itertools
+from typing import Iterator, List, Optional
+
+from dcmbr_fairseq.errors import UserError
+from dcmbr_fairseq.files import PathLike, iter_lines
+from dcmbr_fairseq.pools.pools import TextPool
+from dcmbr_fairseq.pools.records import Pools
+
+
+def read_plain_pools(
+    hypotheses: PathLike, references: Optional[PathLike], source: Optional[PathLike], lines_per_source: int
+) -> Iterator[Pools]:
+    """Yield the pools of one source sentence after the other.
+
+    Args:
+        hypotheses: ``lines_per_source`` lines a source sentence, in draw order.
+        references: the same for the reference pool; None where the hypotheses play both parts.
+        source: the source sentences, one a line; None if they are not known.
+        lines_per_source: N, the size of both pools.
+
+    Raises:
+        UserError: a file is missing, or the files do not have the same number of sentences.
+    """
+    streams: List[Iterator[List[str]]] = [_draws(hypotheses, lines_per_source)]
+    streams.append(itertools.repeat([]) if references is None else _draws(references, lines_per_source))
+    streams.append(itertools.repeat([]) if source is None else _draws(source, 1))
+    paths = [path for path in (hypotheses, references, source) if path is not None]
+    for number in itertools.count():
+        hyps, refs, sources = (next(stream, None) for stream in streams)
+        if hyps is None and (references is None or refs is None) and (source is None or sources is None):
+            return
+        if hyps is None or refs is None or sources is None:
+            raise UserError(
+                f"{', '.join(map(str, paths))}: one ends after sentence {number}, another goes on: give "
+                f"--lines-per-source ({lines_per_source}) lines of each pool and one source line a sentence"
+            )
+        yield Pools(number, _pool(hyps), _pool(refs) if refs else None, source=sources[0] if sources else None)
+
+
+def _draws(path: PathLike, size: int) -> Iterator[List[str]]:
+    """Yield ``size`` lines at a time.
+
+    Raises:
+        UserError: the last ones are fewer.
+    """
+    lines = iter_lines(path)
+    for number in itertools.count():
+        draws = list(itertools.islice(lines, size))
+        if not draws:
+            return
+        if len(draws) < size:
+            raise UserError(
+                f"{path} ends with {len(draws)} lines for sentence {number + 1}, not --lines-per-source {size}: "
+                "give as many draws of every source sentence"
+            )
+        yield draws
+
+
+def _pool(texts: List[str]) -> TextPool:
+    zeros = [0.0] * len(texts)  # unknown: ties go to the earlier draw
+    return TextPool.from_draws(texts, zeros, zeros)

@@ -1,0 +1,1 @@
+"""What can be known before a model runs: checkpoints, languages, long sources, automatic temperature."""

@@ -1,0 +1,1 @@
+"""What needs no model: tidy tables, layouts, figures, correlation, the paper's numbers, the report page."""

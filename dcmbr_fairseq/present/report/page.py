@@ -1,0 +1,158 @@
+"""The page: views packed into compressed blocks inside one HTML file that needs nothing else.
+
+Opening must be quick, so that only the index (source and choices of each sentence) is unpacked then; pools and heat
+maps come in blocks of :data:`BLOCK` sentences that are unpacked when one of them is looked at. A block is deflated and
+written in base64; unpacked it is
+
+    length of the JSON text (uint32, little-endian) | JSON list of details | one byte for each cell of the heat maps
+
+A cell is the utility between the sentence's least (0) and greatest (255). Rows are the hypotheses in their ranking,
+columns the same hypotheses where one pool plays both parts, else the references by how often they were drawn; no more
+than ``size`` of each, so that pools of hundreds stay small enough.
+"""
+
+import base64
+import html
+import json
+import math
+import struct
+import zlib
+from dataclasses import dataclass, field
+from importlib import resources
+from typing import Any, Dict, Iterable, Iterator, List, Tuple
+
+import numpy as np
+
+from dcmbr_fairseq.present.report.collect import Setting, View, in_batches
+from dcmbr_fairseq.rules.expected_utility import rank
+
+BLOCK = 25
+_LEVELS = 255
+#: Decimals of the numbers on the page.
+DIGITS = 3
+
+
+def index_entry(view: View) -> Dict[str, Any]:
+    """What the list of sentences needs: texts, and the numbers to sort by."""
+    pool, ordered = view.pools.hypotheses, np.sort(view.expected)[::-1]
+    entry = {
+        "id": view.pools.id,
+        "source": view.pools.source or "",
+        "texts": view.texts,
+        "expected": _rounded(view.text_expected),
+        "draws": len(pool.draws),
+        "distinct": len(pool.texts),
+        "margin": round(float(ordered[0] - ordered[1]), DIGITS) if len(ordered) > 1 else 0.0,
+    }
+    if view.reference is not None and view.text_quality is not None:
+        entry.update(reference=view.reference, quality=_rounded(view.text_quality))
+    return entry
+
+
+def detail(view: View, size: int) -> Tuple[Dict[str, Any], bytes]:
+    """The pools of a sentence, and the cells of its heat map, at most ``size`` by ``size``."""
+    pool, references = view.pools.hypotheses, view.pools.references
+    order = rank(view.expected, pool.text_log_prob())
+    columns = (order if references is None else np.argsort(-references.counts(), kind="stable"))[:size]
+    low, high = float(view.utilities.min()), float(view.utilities.max())
+    entry: Dict[str, Any] = {
+        "hypotheses": pool.texts,
+        "counts": pool.counts().tolist(),
+        "logProb": _rounded(pool.text_log_prob()),
+        "expected": _rounded(view.expected),
+        "order": order.tolist(),
+        "columns": columns.tolist(),
+        "rows": min(size, len(order)),
+        "low": round(low, 4),
+        "high": round(high, 4),
+    }
+    if references is not None:
+        entry.update(references=references.texts, referenceCounts=references.counts().tolist())
+    if view.recorded is not None:
+        entry["recorded"] = _rounded(view.recorded)
+    if view.quality is not None:
+        entry["quality"] = _rounded(view.quality)
+    return entry, quantise(view.utilities[np.ix_(order[:size], columns)], low, high)
+
+
+def quantise(utilities: np.ndarray, low: float, high: float) -> bytes:
+    """One byte for each cell: 0 at ``low``, 255 at ``high``."""
+    if high <= low:
+        return bytes(utilities.size)
+    return np.rint((utilities - low) / (high - low) * _LEVELS).astype(np.uint8).tobytes()
+
+
+def _rounded(values: np.ndarray) -> List[float]:
+    return np.round(values, DIGITS).tolist()
+
+
+def pack(data: bytes) -> str:
+    """Deflate (zlib's format, which browsers call "deflate") in base64."""
+    return base64.b64encode(zlib.compress(data, 9)).decode("ascii")
+
+
+def pack_block(details: Iterable[Tuple[Dict[str, Any], bytes]]) -> str:
+    """The details of some sentences as a packed block."""
+    entries, cells = zip(*details, strict=True)
+    text = json.dumps(entries, separators=(",", ":")).encode("ascii")  # ASCII: lone surrogates survive as escapes
+    return pack(struct.pack("<I", len(text)) + text + b"".join(cells))
+
+
+@dataclass
+class Index:
+    """What is known of all sentences once their blocks are written: list entries, and the range of utilities."""
+
+    sentences: List[Dict[str, Any]] = field(default_factory=list)
+    low: float = math.inf
+    high: float = -math.inf
+
+    def add(self, view: View) -> None:
+        """Take a sentence in."""
+        self.sentences.append(index_entry(view))
+        self.low, self.high = min(self.low, float(view.utilities.min())), max(self.high, float(view.utilities.max()))
+
+
+def blocks(views: Iterable[View], index: Index, size: int) -> Iterator[str]:
+    """Pack the views block by block; they are added to ``index``."""
+    for batch in in_batches(views, BLOCK):
+        for view in batch:
+            index.add(view)
+        yield pack_block([detail(view, size) for view in batch])
+
+
+def render_page(views: Iterable[View], setting: Setting, title: str, size: int = 100) -> Iterator[str]:
+    """Yield the parts of the page in their order; at no time is more than a block of views held.
+
+    Args:
+        views: one for each sentence.
+        setting: what they share.
+        title: heading of the page.
+        size: most rows and columns of a heat map.
+    """
+    head, tail = asset("page.html").split("<!-- data -->")
+    yield fill(head, {"title": html.escape(title), "style": asset("page.css")})
+    index = Index()
+    for number, block in enumerate(blocks(views, index, size)):
+        yield f'<script type="text/plain" id="block-{number}">{block}</script>\n'
+    meta = {
+        "systems": setting.systems, "signature": setting.signature, "decidedBy": setting.decided_by,
+        "settings": setting.settings, "block": BLOCK, "levels": _LEVELS, "sentences": index.sentences,
+        "low": round(index.low, DIGITS), "high": round(index.high, DIGITS),
+    }  # fmt: skip
+    yield f'<script type="text/plain" id="index">{pack(json.dumps(meta).encode("ascii"))}</script>\n'
+    yield fill(tail, {"script": asset("page.js")})
+
+
+def asset(name: str) -> str:
+    """A file that lies beside this module."""
+    return resources.files(__package__).joinpath(name).read_text("utf-8")
+
+
+def fill(template: str, values: Dict[str, str]) -> str:
+    """Replace ``{{ name }}`` by its value; values are not looked at again."""
+    parts = template.split("{{ ")
+    out = [parts[0]]
+    for part in parts[1:]:
+        name, _, rest = part.partition(" }}")
+        out += [values[name], rest]
+    return "".join(out)

@@ -1,0 +1,181 @@
+"""Tidy tables of results: one row a measurement, columns named after the options that made it (docs/analysis.md).
+
+Figures and tables are selections and means of such rows. Cells that look like numbers compare as numbers: 0.5 is 0.50.
+"""
+
+from dataclasses import dataclass
+from typing import Dict, Iterable, List, Sequence, Tuple, Union
+
+import numpy as np
+
+from dcmbr_fairseq.errors import UserError
+from dcmbr_fairseq.files import PathLike
+from dcmbr_fairseq.present.tables import read_table
+
+Row = Dict[str, str]
+Value = Union[float, str]
+
+#: What a measurement depends on beside the model and the seed: a mean over any of these would say nothing.
+SETTINGS = ("task", "metric", "utility", "ref_pool", "num_hyp", "num_ref", "temp_hyp", "temp_ref")
+#: Of these, what beam search has not: a condition on them does not concern its rows.
+POOLS = ("utility", "ref_pool", "num_hyp", "num_ref", "temp_hyp", "temp_ref", "seed")
+#: With these, what tells one measurement from another, but for the seed.
+IDENTITY = ("model", "label_smoothing", "alpha", "beta", "decoding", "temperature", *SETTINGS)
+
+
+@dataclass(frozen=True)
+class Mean:
+    """A mean over repeated measurements.
+
+    Attributes:
+        mean: their mean.
+        low: the least.
+        high: the greatest.
+        count: how many.
+    """
+
+    mean: float
+    low: float
+    high: float
+    count: int
+
+
+def read_results(paths: Sequence[PathLike], conditions: Sequence[str] = ()) -> List[Row]:
+    """The rows of all tables that fulfil every condition ``column=value`` (``--where``).
+
+    Rows of beam search, which has no pools, stay whatever is said of pools.
+
+    Raises:
+        UserError: a table is missing or malformed, a condition is, or no row is left.
+    """
+    rows = [row for path in paths for row in read_table(path)]
+    for condition in conditions:
+        column, equals, wanted = condition.partition("=")
+        if not equals or not any(column in row for row in rows):
+            known = ", ".join(dict.fromkeys(name for row in rows for name in row))
+            raise UserError(f"--where {condition} must be COLUMN=VALUE with one of the columns {known}")
+        rows = [row for row in rows if column in row and fulfils(row, column, as_value(wanted))]
+        if not rows:
+            raise UserError(f"--where {condition} leaves no row: choose a value that the table has")
+    return rows
+
+
+def fulfils(row: Row, column: str, wanted: Value) -> bool:
+    """Whether a cell has the value, or says that it means nothing to beam search."""
+    silent = row.get("decoding") == "beam" and column in POOLS and row[column] in ("", "-")
+    return silent or as_value(row[column]) == wanted
+
+
+def as_value(text: str) -> Value:
+    """The number that ``text`` shows, or else the text."""
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+def number(row: Row, column: str) -> float:
+    """The number in a cell.
+
+    Raises:
+        UserError: it is not a finite number.
+    """
+    value = as_value(row[column])
+    if isinstance(value, str) or not np.isfinite(value):
+        raise UserError(f"column {column} must hold finite numbers, got {row[column]!r}: repair the table")
+    return value
+
+
+def require(rows: Sequence[Row], columns: Iterable[str], what: str) -> None:
+    """Refuse rows that lack one of the columns.
+
+    Raises:
+        UserError: names the columns that are missing and what needs them.
+    """
+    missing = [column for column in columns if not rows or any(column not in row for row in rows)]
+    if missing:
+        raise UserError(f"{what} needs the columns {', '.join(missing)}: see docs/analysis.md for the tables' columns")
+
+
+def refuse_mixture(rows: Sequence[Row], columns: Iterable[str]) -> None:
+    """Refuse rows with several values of a column over which a mean would say nothing, such as ``metric``.
+
+    Raises:
+        UserError: names the column, its values and the option that chooses.
+    """
+    for column in columns:
+        values = distinct([row for row in rows if row.get(column)], column)
+        if len(values) > 1:
+            shown = ", ".join(map(label, values))
+            raise UserError(f"the table has several values of {column} ({shown}): choose with --where")
+
+
+def means(
+    rows: Sequence[Row], keys: Sequence[str], column: str = "score", same: Sequence[str] = ()
+) -> Dict[Tuple[Value, ...], Mean]:
+    """The mean of ``column`` over the rows (seeds, mostly) that agree in ``keys``, in the order of their first row.
+
+    Raises:
+        UserError: a cell is no number, or rows that agree in ``keys`` differ in one of the columns ``same``.
+    """
+    groups: Dict[Tuple[Value, ...], List[Row]] = {}
+    for row in rows:
+        groups.setdefault(tuple(as_value(row[key]) for key in keys), []).append(row)
+    found = {}
+    for key, group in groups.items():
+        refuse_mixture(group, same)
+        numbers = [number(row, column) for row in group]
+        found[key] = Mean(float(np.mean(numbers)), min(numbers), max(numbers), len(numbers))
+    return found
+
+
+def averaged_over_seeds(rows: Sequence[Row], columns: Sequence[str]) -> List[Row]:
+    """One row for each measurement, the numbers in ``columns`` averaged over the values of the column ``seed``.
+
+    Rows that agree in all of :data:`IDENTITY` and in the seed are measurements of their own.
+
+    Raises:
+        UserError: a cell of ``columns`` is no number.
+    """
+    keys = [name for name in IDENTITY if name not in columns]
+    seen: Dict[Tuple[str, ...], int] = {}
+    groups: Dict[Tuple[str, ...], List[Row]] = {}
+    for row in rows:
+        identity = tuple(row.get(name, "") for name in keys)
+        with_seed = (*identity, row.get("seed", ""))
+        seen[with_seed] = seen.get(with_seed, 0) + 1
+        groups.setdefault((*identity, str(seen[with_seed])), []).append(row)
+    return [
+        {**group[0], **{name: repr(float(np.mean([number(row, name) for row in group]))) for name in columns}}
+        for group in groups.values()
+    ]
+
+
+def distinct(rows: Sequence[Row], column: str) -> List[Value]:
+    """The different values of a column: numbers in ascending order, then texts in the order of their first row."""
+    values = list(dict.fromkeys(as_value(row[column]) for row in rows))
+    numbers, texts = [v for v in values if isinstance(v, float)], [v for v in values if isinstance(v, str)]
+    return [*sorted(numbers), *texts]
+
+
+def label(value: Value) -> str:
+    """A value as figures and tables show it: 0.5, 10, en-de."""
+    return f"{value:g}" if isinstance(value, float) else value
+
+
+def decoding_of(row: Row, temperature: float) -> str:
+    """Which column of the paper's tables a row belongs to: ``beam``, ``mbr``, ``dcmbr``, or ``""`` for none.
+
+    Args:
+        row: with the column ``decoding`` (as the option), and ``temp_hyp`` and ``temp_ref`` where they were set.
+        temperature: the T_h = T_r that stands for DC-MBR; rows at other temperatures belong to no column.
+    """
+    decoding = row["decoding"]
+    if decoding not in ("mbr", "dcmbr"):
+        return decoding if decoding == "beam" else ""
+    temperatures = {
+        as_value(row[column]) for column in ("temp_hyp", "temp_ref") if row.get(column, "-") not in ("", "-")
+    }
+    if temperatures == {1.0} or (decoding == "mbr" and not temperatures):
+        return "mbr"
+    return "dcmbr" if not temperatures or temperatures == {temperature} else ""

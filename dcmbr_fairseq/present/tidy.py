@@ -1,0 +1,183 @@
+"""Writing tidy tables: rows as TSV or JSON lines, and a journal that lets a long measurement go on where it stopped."""
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Union
+
+from dcmbr_fairseq.errors import UserError
+from dcmbr_fairseq.files import PathLike, atomic_writer
+from dcmbr_fairseq.present.tables import FORMS, Grid, render
+
+#: One measurement: column -> value; None is shown as a dash.
+Row = Dict[str, Any]
+#: What a journal files rows under.
+Key = Sequence[Union[str, int, float, None]]
+
+DIGITS = 6
+FORMATS = (*FORMS, "json")
+
+
+def format_rows(rows: Sequence[Row], form: str) -> str:
+    """Rows in one of :data:`FORMATS`; columns come in the order of their first row.
+
+    Floats have six decimals in TSV and JSON, five digits in tables that are read by people; there signatures stand
+    below the table.
+    """
+    if form == "json":
+        return "".join(json.dumps(_rounded(row), ensure_ascii=False) + "\n" for row in rows)
+    if form == "tsv":
+        rows = [_rounded(row) for row in rows]
+        return render(_grid(rows, list(dict.fromkeys(column for row in rows for column in row))), form)
+    columns = dict.fromkeys(column for row in rows for column in row)
+    notes = dict.fromkeys(str(row[column]) for column in columns if _is_signature(column) for row in rows)
+    shown = [column for column in columns if not _is_signature(column)]
+    comment = "% " if form == "latex" else ""
+    below = "".join(f"{comment}{note}\n" for note in notes)
+    return render(_grid([_readable(row) for row in rows], shown), form) + ("\n" + below if below else "")
+
+
+def _grid(rows: Sequence[Row], header: Sequence[str]) -> Grid:
+    return Grid(header, [[row.get(column) for column in header] for row in rows])
+
+
+def _is_signature(column: str) -> bool:
+    return column.endswith("signature")
+
+
+def _readable(row: Row) -> Row:
+    return {column: f"{value:.5g}" if isinstance(value, float) else value for column, value in row.items()}
+
+
+def _rounded(row: Row) -> Row:
+    return {column: round(value, DIGITS) if isinstance(value, float) else value for column, value in row.items()}
+
+
+def format_of(path: Optional[PathLike], form: Optional[str] = None) -> str:
+    """The form asked for, or else what the file's ending says: JSON lines for ``.jsonl`` and ``.json``, else TSV."""
+    if form is not None:
+        return form
+    if path is None:
+        return "text"
+    return "json" if str(path).removesuffix(".gz").endswith((".jsonl", ".json")) else "tsv"
+
+
+def write_rows(rows: Sequence[Row], path: Optional[PathLike], form: Optional[str] = None) -> None:
+    """Write rows to a file, whole or not at all, or to standard output; see :func:`format_of`."""
+    text = format_rows(rows, format_of(path, form))
+    if path is None:
+        sys.stdout.write(text)
+        return
+    with atomic_writer(path) as out:
+        out.write(text)
+
+
+def refuse_existing(path: Optional[PathLike]) -> None:
+    """Refuse to spend hours on an output that exists already.
+
+    Raises:
+        UserError: it does.
+    """
+    if path is not None and Path(path).exists():
+        raise UserError(f"--output {path} exists already: delete it, or give another name")
+
+
+class Journal:
+    """Rows of a long measurement, written down as they come, each group of rows under a key.
+
+    They stand in ``OUTPUT.partial`` until :meth:`finish` writes the table itself. A measurement that was cut off finds
+    its rows there and makes only those that are missing; a line that was cut off is dropped.
+
+    Args:
+        output: the file to be written in the end.
+        settings: what the rows depend on beside their keys. A journal with other settings is refused.
+
+    Raises:
+        UserError: the output exists, or the journal was begun with other settings.
+    """
+
+    def __init__(self, output: PathLike, settings: Mapping[str, Any]) -> None:
+        refuse_existing(output)
+        self.output, self.path = Path(output), Path(f"{output}.partial")
+        self._rows: Dict[str, List[Row]] = {}
+        head = json.dumps({"settings": settings}, sort_keys=True)
+        if self.path.exists():
+            self._resume(head)
+        else:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            self._append(head)
+
+    def _resume(self, head: str) -> None:
+        data = self.path.read_bytes()
+        whole = data[: data.rfind(b"\n") + 1]
+        lines = whole.decode().split("\n")[:-1]
+        if lines and lines[0] != head:
+            raise UserError(
+                f"{self.path} was begun with other settings ({lines[0]}, now {head}): "
+                "delete it, or give another --output"
+            )
+        with open(self.path, "r+b") as file:
+            file.truncate(len(whole))
+        if not lines:
+            self._append(head)
+        for line in lines[1:]:
+            entry = json.loads(line)
+            self._rows[json.dumps(entry["key"])] = entry["rows"]
+
+    def __contains__(self, key: Key) -> bool:
+        return json.dumps(list(key)) in self._rows
+
+    def add(self, key: Key, rows: Sequence[Row]) -> None:
+        """File a group of rows; they are on the disk when this returns."""
+        self._append(json.dumps({"key": list(key), "rows": list(rows)}))
+        self._rows[json.dumps(list(key))] = list(rows)
+
+    def rows(self, keys: Sequence[Key]) -> List[Row]:
+        """The rows under the given keys, in their order."""
+        return [row for key in keys for row in self._rows[json.dumps(list(key))]]
+
+    def finish(self, rows: Sequence[Row]) -> None:
+        """Write the table, and remove the journal."""
+        write_rows(rows, self.output)
+        self.path.unlink()
+
+    def _append(self, line: str) -> None:
+        with open(self.path, "a", encoding="utf-8") as file:
+            file.write(line + "\n")
+            file.flush()
+            os.fsync(file.fileno())
+
+
+def parse_numbers(flag: str, text: str, whole: bool = False) -> List[Any]:
+    """The positive numbers of a list such as ``0.5,1``, each once, in their order.
+
+    Raises:
+        UserError: something else; names the flag.
+    """
+    kind = int if whole else float
+    try:
+        numbers = list(dict.fromkeys(kind(part) for part in text.split(",")))
+    except ValueError:
+        numbers = []
+    if not numbers or not all(0 < number < float("inf") for number in numbers):
+        what = "whole numbers" if whole else "numbers"
+        raise UserError(f"{flag} must be {what} above 0, separated by commas, got {text!r}")
+    return numbers
+
+
+def parse_names(flag: str, text: str) -> List[str]:
+    """The names of a list such as ``chrf,bleu``, each once.
+
+    Raises:
+        UserError: there is none.
+    """
+    names = list(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
+    if not names:
+        raise UserError(f"{flag} {text!r} names nothing: give for instance chrf")
+    return names
+
+
+def missing(journal: Journal, keys: Sequence[Key]) -> List[Key]:
+    """The keys under which the journal has nothing yet."""
+    return [key for key in keys if key not in journal]

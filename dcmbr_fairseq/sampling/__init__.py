@@ -1,0 +1,1 @@
+"""Sampling pools: prefix sampler, the step's distribution, drawing, truncation, support, keyed uniforms, trace."""

@@ -1,0 +1,298 @@
+"""``dcmbr select``: the choice equals a plain double loop with sacrebleu, whatever form the pools come in."""
+
+import errno
+import gzip
+import json
+import os
+import random
+
+import numpy as np
+import pytest
+from sacrebleu.metrics import BLEU, CHRF
+
+from dcmbr_fairseq import cli
+from dcmbr_fairseq.pools.pools import TextPool
+from dcmbr_fairseq.pools.records import RecordWriter, make_row
+
+WORDS = "ein Mann mit Hut geht über die Straße . Hund läuft schnell im Park , 日本 😀".split()
+METRICS = {"chrf": CHRF(), "bleu": BLEU(effective_order=True)}
+
+
+@pytest.fixture
+def pools():
+    """Pools of 40 sentences, more than one batch: 6 hypothesis draws and 6 reference draws each, with repeats."""
+    generator = random.Random(1)
+
+    def draw(base):
+        return " ".join(word if generator.random() < 0.7 else generator.choice(WORDS) for word in base)
+
+    rows = []
+    for _ in range(40):
+        base = [generator.choice(WORDS) for _ in range(6)]
+        distinct = [draw(base) for _ in range(4)]
+        rows.append([[generator.choice(distinct) for _ in range(6)] for _ in range(2)])
+    return rows
+
+
+def best(hypotheses, references, metric):
+    """Eq. 14 by a double loop over draws; ties go to the earlier draw."""
+    means = [np.mean([metric.sentence_score(h, [r]).score for r in references]) for h in hypotheses]
+    return hypotheses[int(np.argmax(np.round(means, 9)))], max(means)
+
+
+def write_jsonl(path, rows, **fields):
+    lines = [json.dumps({"hypotheses": h, **({"references": r} if r else {}), **fields}) for h, r in rows]
+    path.write_text("".join(line + "\n" for line in lines))
+    return str(path)
+
+
+def write_plain(path, lists):
+    path.write_text("".join(line + "\n" for lines in lists for line in lines))
+    return str(path)
+
+
+def select(capsys, *arguments):
+    """Run the command; returns the lines it prints."""
+    assert cli.main(["select", *map(str, arguments)]) == 0, capsys.readouterr().err
+    return capsys.readouterr().out.split("\n")[:-1]
+
+
+def refused(capsys, *arguments):
+    """Run the command on bad input; returns its one sentence."""
+    assert cli.main(["select", *map(str, arguments)]) == 1
+    captured = capsys.readouterr()
+    lines = [line for line in captured.err.split("\n") if "error: " in line]
+    assert len(lines) == 1 and lines[0].startswith("dcmbr select: error: ")
+    return lines[0]
+
+
+@pytest.mark.parametrize("utility", ["chrf", "bleu"])
+def test_choices_equal_a_double_loop(tmp_path, capsys, pools, utility):
+    path = write_jsonl(tmp_path / "pools.jsonl", pools)
+    assert select(capsys, path, "--utility", utility) == [best(h, r, METRICS[utility])[0] for h, r in pools]
+
+
+def test_plain_text_pools_give_the_same(tmp_path, capsys, pools):
+    hypotheses = write_plain(tmp_path / "hyp.txt", [h for h, _ in pools])
+    references = write_plain(tmp_path / "ref.txt", [r for _, r in pools])
+    plain = ("--hypotheses", hypotheses, "--lines-per-source", 6)
+    assert select(capsys, *plain, "--references", references) == [best(h, r, METRICS["chrf"])[0] for h, r in pools]
+    assert select(capsys, *plain) == [best(h, h, METRICS["chrf"])[0] for h, _ in pools]
+
+
+def test_the_first_draws_of_a_shared_pool_play_each_part(tmp_path, capsys, pools):
+    path = write_jsonl(tmp_path / "pools.jsonl", [(h, None) for h, _ in pools])
+    expected = [best(h[:2], h[:5], METRICS["chrf"])[0] for h, _ in pools]
+    assert select(capsys, path, "--num-hyp", 2, "--num-ref", 5) == expected
+    row = json.loads(select(capsys, path, "--num-hyp", 2, "--num-ref", 5, "--format", "json")[0])
+    assert (row["num_hyp"], row["num_ref"]) == (2, 5)
+
+
+def test_weights_count_as_repetitions(tmp_path, capsys, pools):
+    weighted = write_jsonl(tmp_path / "a.jsonl", pools, weights=[1, 2, 1, 1, 3, 1])
+    repeated = write_jsonl(tmp_path / "b.jsonl", [(h, r + [r[1], r[4], r[4]]) for h, r in pools])
+    assert select(capsys, weighted) == select(capsys, repeated)
+
+
+def test_references_may_weigh_their_model_probability(tmp_path, capsys):
+    rows = [(["x y", "x z"], ["x y", "x z", "x y"])]
+    log_probs = {"reference_log_probs": np.log([0.1, 0.3, 0.1]).tolist()}
+    path = write_jsonl(tmp_path / "pools.jsonl", rows, **log_probs)
+    assert select(capsys, path) == ["x y"]
+    (line,) = select(capsys, path, "--reference-weights", "model", "--format", "json")
+    row = json.loads(line)
+    scores = [METRICS["chrf"].sentence_score("x z", [r]).score for r in ("x y", "x z")]
+    assert row["translation"] == "x z"
+    assert row["expected_utility"] == pytest.approx(0.25 * scores[0] + 0.75 * scores[1], abs=1e-6)
+    model = ("--reference-weights", "model")
+    bare = write_jsonl(tmp_path / "bare.jsonl", rows)
+    assert "model: sentence 1 lacks the references' log-probabilities" in refused(capsys, bare, *model)
+    weighted = write_jsonl(tmp_path / "weighted.jsonl", rows, weights=[1, 2, 3], **log_probs)
+    assert "model: sentence 1 has weights of its own" in refused(capsys, weighted, *model)
+
+
+def test_json_holds_scores_and_signature(tmp_path, capsys, pools):
+    path = write_jsonl(tmp_path / "pools.jsonl", pools)
+    rows = [json.loads(line) for line in select(capsys, path, "--format", "json", "--nbest", 3)]
+    assert [row["id"] for row in rows] == list(range(len(pools)))
+    for row, (h, r) in zip(rows, pools, strict=True):
+        text, score = best(h, r, METRICS["chrf"])
+        assert row["translation"] == row["nbest"][0]["text"] == text
+        assert row["expected_utility"] == pytest.approx(score, abs=1e-6)
+        scores = [entry["expected_utility"] for entry in row["nbest"]]
+        assert scores == sorted(scores, reverse=True) and len(scores) == min(3, len(set(h)))
+        assert row["utility_calls"] == len(set(h)) * len(set(r))
+        assert row["signature"].startswith("chrF2|nrefs:1|case:mixed|eff:yes|nc:6|nw:0|space:no|version:")
+
+
+@pytest.mark.parametrize("rule", [("prune", '{"alpha": 1}'), ("coarse", '{"hypotheses": 99}')])
+def test_a_rule_that_drops_nothing_decides_as_the_exact_one(tmp_path, capsys, pools, rule):
+    path = write_jsonl(tmp_path / "pools.jsonl", pools)
+    ruled = select(capsys, path, "--selection", rule[0], "--selection-args", rule[1])
+    assert ruled == select(capsys, path)
+
+
+def test_coarse_selection_saves_calls_and_says_so(tmp_path, capsys, caplog):
+    path = write_jsonl(tmp_path / "pools.jsonl", [(["a b", "a c", "a d", "x y"], None)])
+    caplog.set_level("INFO")
+    line = select(capsys, path, "--selection", "coarse", "--selection-args", '{"hypotheses": 2}', "--format", "json")[0]
+    assert json.loads(line)["utility_calls"] == 2 * 4
+    assert "utility calls: 8, for 16 pairs of draws" in caplog.text
+
+
+def test_nbest_text_names_sentence_and_score(tmp_path, capsys):
+    path = write_jsonl(tmp_path / "pools.jsonl", [(["a b", "a c", "a b"], None), (["x"], None)])
+    lines = [line.split("\t") for line in select(capsys, path, "--nbest", 2)]
+    assert [(number, text) for number, _, text in lines] == [("0", "a b"), ("0", "a c"), ("1", "x")]
+    assert lines[2][1] == "100.0"
+
+
+def test_utility_arguments_reach_the_utility(tmp_path, capsys):
+    path = write_jsonl(tmp_path / "pools.jsonl", [(["A B C D", "a b c d e f"], ["a b c d", "A B"])])
+    for arguments in ({}, {"lowercase": True}, {"beta": 0}, {"word_order": 2, "whitespace": True}):
+        (line,) = select(capsys, path, "--format", "json", "--utility-args", json.dumps(arguments))
+        row = json.loads(line)
+        _, score = best(["A B C D", "a b c d e f"], ["a b c d", "A B"], CHRF(**arguments))
+        assert row["expected_utility"] == pytest.approx(score, abs=1e-6)
+
+
+def test_saved_records_are_decided_again(tmp_path, capsys):
+    pool = TextPool.from_draws(["b", "a", "b"], [-1.0, -2.0, -1.0], [-1.0, -2.0, -1.0])
+    writer = RecordWriter(tmp_path / "pools.jsonl")
+    for sentence in (1, 0):
+        writer.write(make_row(sentence, "s", pool, None, 0, signature="?", seed=1, settings={}))
+    writer.finish()
+    assert select(capsys, tmp_path / "pools.jsonl") == ["b", "b"]
+
+
+def test_log_probabilities_break_ties(tmp_path, capsys):
+    rows = [(["x", "y"], ["z"])]
+    assert select(capsys, write_jsonl(tmp_path / "a.jsonl", rows)) == ["x"]
+    assert select(capsys, write_jsonl(tmp_path / "b.jsonl", rows, hypothesis_log_probs=[-2, -1])) == ["y"]
+
+
+def test_output_goes_to_a_file_as_a_whole(tmp_path, capsys, pools):
+    path = write_jsonl(tmp_path / "pools.jsonl", pools)
+    out = tmp_path / "new" / "out.txt"
+    assert select(capsys, path, "--output", out) == []
+    assert out.read_text().split("\n")[:-1] == select(capsys, path)
+    (tmp_path / "pools.jsonl").write_text(open(path).read() + "{}\n")
+    assert "pools.jsonl, line 41: field hypotheses is missing" in refused(
+        capsys, path, "--output", tmp_path / "other.txt"
+    )
+    assert sorted(os.listdir(tmp_path)) == ["new", "pools.jsonl"]
+
+
+def test_compressed_pools_and_awkward_lines_are_read(tmp_path, capsys):
+    lines = ["a\u2028b\rc", "", " "]
+    with gzip.open(tmp_path / "hyp.gz", "wt", newline="\n", encoding="utf-8") as out:
+        out.writelines(line + "\n" for line in lines)
+    assert select(capsys, "--hypotheses", tmp_path / "hyp.gz", "--lines-per-source", 1) == lines
+
+
+def test_long_files_are_streamed(tmp_path, capsys):
+    """One batch at a time: what was decided is printed before a later row is found bad."""
+    path = write_jsonl(tmp_path / "pools.jsonl", [(["a"], None)] * 100)
+    with open(path, "a") as out:
+        out.write("[]\n")
+    assert cli.main(["select", path]) == 1
+    assert capsys.readouterr().out == "a\n" * 96
+
+
+@pytest.mark.parametrize(
+    "arguments, message",
+    [
+        (["--num-hyp", 3], "--num-hyp 3 is more than the 2 draws of sentence 1: lower it"),
+        (["--num-ref", 3], "--num-ref 3 is more than the 2 draws of sentence 1: lower it"),
+        (["--num-hyp", 0], "--num-hyp must be at least 1, got 0"),
+        (["--nbest", -1], "--nbest must be at least 1, got -1"),
+        (["--lines-per-source", 2], "--lines-per-source goes with --hypotheses, not with "),
+        (["--source", "FILE"], "--source goes with --hypotheses, not with "),
+        (["--hypotheses", "FILE"], "give the pools either as POOLS.jsonl or as --hypotheses FILE"),
+        (["--utility", "best"], "--utility best is unknown: choose one of "),
+        (["--utility-args", "{beta: 1}"], "--utility-args must be a JSON object"),
+        (["--utility-args", '{"beta": -1}'], "--utility-args: beta must be a number >= 0, got -1"),
+        (["--utility-args", '{"gamma": 1}'], "do not fit --utility chrf"),
+        (["--selection-args", "[1]"], "--selection-args must be a JSON object"),
+        (["--selection", "prune", "--selection-args", '{"alpha": 2}'], "--selection-args: alpha must be above 0"),
+        (["--selection-args", '{"alpha": 1}'], '--selection-args {"alpha": 1} do not fit --selection exact'),
+    ],
+)  # fmt: skip
+def test_bad_options_are_refused(tmp_path, capsys, arguments, message):
+    path = write_jsonl(tmp_path / "pools.jsonl", [(["a", "b"], None)])
+    assert message in refused(capsys, path, *arguments)
+
+
+def test_files_that_do_not_fit_are_refused(tmp_path, capsys):
+    hyp = write_plain(tmp_path / "hyp.txt", [["a", "b"]] * 3)
+    odd = write_plain(tmp_path / "odd.txt", [["a", "b"], ["c"]])
+    short = write_plain(tmp_path / "short.txt", [["a", "b"]])
+    assert "give the pools either" in refused(capsys)
+    assert "--hypotheses needs --lines-per-source N" in refused(capsys, "--hypotheses", hyp)
+    plain = ("--lines-per-source", 2, "--hypotheses")
+    assert "missing.txt is not a file" in refused(capsys, *plain, tmp_path / "missing.txt")
+    assert f"{odd} ends with 1 lines for sentence 2, not --lines-per-source 2" in refused(capsys, *plain, odd)
+    message = "one ends after sentence 1, another goes on"
+    assert message in refused(capsys, *plain, hyp, "--references", short)
+    assert message in refused(capsys, *plain, short, "--references", hyp)
+    assert "one ends after sentence 2" in refused(capsys, *plain, hyp, "--source", short)
+
+
+@pytest.mark.parametrize("text, reason", [("a\nb", "a line break"), ("a\ud800", "a lone surrogate (U+D800)")])
+def test_texts_that_do_not_fit_on_a_line_need_json(tmp_path, capsys, text, reason):
+    path = write_jsonl(tmp_path / "pools.jsonl", [(["a"], None), ([text], None)])
+    assert f"the text of sentence 2 holds {reason}" in refused(capsys, path)
+    assert json.loads(select(capsys, path, "--format", "json")[1])["translation"] == text
+
+
+def test_an_output_that_cannot_be_written_is_refused(tmp_path, capsys, pools):
+    path = write_jsonl(tmp_path / "pools.jsonl", pools)
+    message = "cannot be written: "
+    assert message in refused(capsys, path, "--output", tmp_path / "pools.jsonl" / "out.txt")
+    (tmp_path / "folder").mkdir()
+    assert message in refused(capsys, path, "--output", tmp_path / "folder")
+    assert sorted(os.listdir(tmp_path)) == ["folder", "pools.jsonl"]
+
+
+def test_a_full_disk_leaves_nothing(tmp_path, capsys, monkeypatch):
+    def full(*_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    path = write_jsonl(tmp_path / "pools.jsonl", [(["a"], None)])
+    monkeypatch.setattr(os, "fsync", full)
+    assert "No space left on device" in refused(capsys, path, "--output", tmp_path / "out.txt")
+    assert os.listdir(tmp_path) == ["pools.jsonl"]
+
+
+def test_ctrl_c_leaves_nothing(tmp_path, capsys, monkeypatch):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    path = write_jsonl(tmp_path / "pools.jsonl", [(["a"], None)])
+    monkeypatch.setattr("dcmbr_fairseq.commands.select.rank_texts", interrupted)
+    assert cli.main(["select", path, "--output", str(tmp_path / "out.txt")]) == 130
+    assert os.listdir(tmp_path) == ["pools.jsonl"]
+
+
+USER_UTILITY = """
+import numpy as np
+from dcmbr_fairseq.utilities import Utility
+
+class SourceLength(Utility):
+    needs_source = True
+    def pairwise(self, hypotheses, references, source=None):
+        return np.array([[-abs(len(h) - len(source)) for _ in references] for h in hypotheses], dtype=float)
+    def signature(self):
+        return "source-length"
+"""
+
+
+def test_a_users_own_utility_sees_the_source(tmp_path, capsys, monkeypatch):
+    (tmp_path / "users_module.py").write_text(USER_UTILITY)
+    monkeypatch.syspath_prepend(tmp_path)
+    own = ("--utility", "users_module:SourceLength")
+    hyp = write_plain(tmp_path / "hyp.txt", [["a", "bb", "ccc"]] * 2)
+    source = write_plain(tmp_path / "source.txt", [["12"], ["123"]])
+    plain = ("--hypotheses", hyp, "--lines-per-source", 3)
+    assert select(capsys, *plain, "--source", source, *own) == ["bb", "ccc"]
+    assert "needs the source, which sentence 1 lacks" in refused(capsys, *plain, *own)

@@ -1,0 +1,126 @@
+"""Loading models and data for the analyses: what fairseq-generate would load, decode and print."""
+
+from pathlib import Path
+from typing import Any, List
+
+import numpy as np
+import pytest
+import torch
+
+from dcmbr_fairseq.errors import UserError
+from dcmbr_fairseq.measure.models import Workspace, parse_flags, teacher_forced
+from dcmbr_fairseq.measure.sampling import PoolKey, sampled
+from dcmbr_fairseq.measure.topn import Budget, search_sentences
+from dcmbr_fairseq.sampling.truncation import Truncation
+
+
+def flags(toy: Any, *more: str) -> List[str]:
+    return [str(toy.data_bin), "-s", "en", "-t", "de", "--gen-subset", "test", "--num-workers", "0", "--cpu", *more]
+
+
+def test_the_corpus_is_the_text_that_was_preprocessed(toy: Any) -> None:
+    workspace = Workspace(flags(toy))
+    corpus = workspace.corpus(workspace.load(str(toy.checkpoint)))
+    assert list(corpus.sources) == list(range(23)) == list(corpus.references)
+    assert list(corpus.sources.values()) == toy.lines("en") and list(corpus.references.values()) == toy.lines("de")
+
+
+def test_references_from_a_file(toy: Any, tmp_path: Path) -> None:
+    (tmp_path / "ref.de").write_text("".join(f"Referenz {i}\n" for i in range(23)))
+    workspace = Workspace(flags(toy), first=3)
+    corpus = workspace.corpus(workspace.load(str(toy.checkpoint)), tmp_path / "ref.de")
+    assert corpus.references == {i: f"Referenz {i}" for i in range(3)}
+
+
+def test_unknown_words_of_references_match_nothing(toy: Any) -> None:
+    workspace = Workspace(flags(toy))
+    system = workspace.load(str(toy.checkpoint))
+    dictionary = workspace.task.target_dictionary
+    for sample in workspace.batches(system, only=[4]):
+        sample["target"][0, 1] = dictionary.unk()
+        workspace.batches = lambda *_: iter([sample])  # type: ignore[method-assign] # noqa: B023
+    corpus = workspace.corpus(system)
+    words = toy.lines("de")[4].split()
+    assert corpus.references[4] == " ".join([words[0], "<<unk>>", *words[2:]])
+
+
+def test_columns_that_describe_a_system(toy: Any) -> None:
+    workspace = Workspace(flags(toy))
+    system = workspace.load(f"{toy.checkpoint}:{toy.other}", "both")
+    assert system.columns() == {"model": "both", "label_smoothing": 0.1, "alpha": None, "beta": None}
+    assert len(system.models) == 2 and workspace.test_set() == "data-bin-en-de"
+
+
+def test_only_some_sentences_in_batches(toy: Any) -> None:
+    workspace = Workspace(flags(toy, "--batch-size", "2"))
+    system = workspace.load(str(toy.checkpoint))
+    batches = [sample["id"].tolist() for sample in workspace.batches(system, only=[3, 17, 5])]
+    assert sorted(map(len, batches)) == [1, 2] and sorted(i for batch in batches for i in batch) == [3, 5, 17]
+
+
+def test_sources_that_are_too_long_are_cut_in_decoding(toy: Any) -> None:
+    workspace = Workspace(flags(toy, "--max-source-positions", "5"))
+    system = workspace.load(str(toy.checkpoint))
+    prepared = list(workspace.prepared(system))
+    assert sorted(i for batch in prepared for i in batch.ids) == list(range(23))
+    assert {len(source) for batch in prepared for source in batch.batch.sources} == {5}
+
+
+def test_an_ensemble_is_the_mean_of_probabilities(toy: Any) -> None:
+    workspace = Workspace(flags(toy))
+    both = workspace.load(f"{toy.checkpoint}:{toy.other}")
+    sample = next(workspace.batches(both, decode=False))
+    with torch.no_grad():
+        members = [m.get_normalized_probs(m(**sample["net_input"]), log_probs=False) for m in both.models]
+    torch.testing.assert_close(teacher_forced(both, sample).exp(), (members[0] + members[1]) / 2)
+
+
+def test_what_a_task_tells_its_generator_reaches_sampling_and_search(toy: Any, monkeypatch: Any) -> None:
+    """Multilingual tasks force the language token, or give another first token; some ignore the generator's class."""
+    workspace = Workspace(flags(toy), first=5)
+    system, token = workspace.load(str(toy.checkpoint)), 9
+
+    def inference_step(generator: Any, models: Any, sample: Any) -> Any:
+        prefix = torch.full((len(sample["id"]), 1), token)
+        return generator.generate(models, sample, prefix_tokens=prefix, bos_token=5)
+
+    monkeypatch.setattr(workspace.task, "inference_step", inference_step)
+    (prepared,) = workspace.prepared(system)
+    assert prepared.batch.bos == 5 and prepared.batch.prefixes.tolist() == [[token]] * 5  # type: ignore[union-attr]
+    word = workspace.task.target_dictionary[token]
+    for pool in sampled(prepared, [PoolKey(1, 0, 1.0)], 4)[PoolKey(1, 0, 1.0)]:
+        assert all(text.split()[0] == word for text in pool.texts)
+    for sentence in search_sentences(workspace, system, Budget(3, 200, np.inf), [0, 1]):
+        assert all(sequence.tokens[0] == token for sequence in sentence.found.sequences)
+
+
+def test_flags_of_fairseq_and_ours_reach_the_sampler(toy: Any) -> None:
+    more = ["--min-len", "2", "--max-len-a", "1", "--max-len-b", "4", "--seed", "7", "--sampling-topk", "3"]
+    workspace = Workspace(flags(toy, *more, "--task", "translation_dcmbr", "--max-rows", "100"))
+    prepared = next(workspace.prepared(workspace.load(str(toy.checkpoint))))
+    sampler = prepared.sampler
+    assert (sampler.seed, sampler.max_rows, sampler.support.min_len) == (7, 100, 2)
+    assert sampler.truncation == Truncation(top_k=3)
+    assert prepared.batch.max_lens.tolist() == [len(source) + 4 for source in prepared.batch.sources]
+
+
+@pytest.mark.parametrize(
+    "arguments, message",
+    [
+        (["--decoding", "mbr", "--task", "translation_dcmbr"], "--decoding mbr has no meaning here"),
+        (["--temperature", "2"], "--temperature 2.0 has no meaning here"),
+        (["--task", "nix"], "invalid choice: 'nix'"),
+    ],
+)
+def test_flags_that_are_refused(toy: Any, arguments: List[str], message: str) -> None:
+    with pytest.raises(UserError, match=message):
+        parse_flags([str(toy.data_bin), *arguments])
+
+
+def test_data_that_is_missing(toy: Any, tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="is not a folder"):
+        parse_flags([str(tmp_path / "nix")])
+    with pytest.raises(UserError, match="is no folder of binarised data"):
+        Workspace([str(tmp_path), "-s", "en", "-t", "de"])
+    with pytest.raises(UserError, match="the folder that fairseq-preprocess has written|required: data"):
+        parse_flags(["-s", "en"])

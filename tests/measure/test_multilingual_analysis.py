@@ -1,0 +1,69 @@
+"""The analyses on a multilingual model: what is sampled and searched for has no language tokens but the forced one."""
+
+from typing import Tuple
+
+import numpy as np
+import pytest
+from multilingual_world import LANGUAGES, World
+from toy_model import teacher_forced as by_teacher_forcing
+
+from dcmbr_fairseq.measure.entropy import mean_token_entropies
+from dcmbr_fairseq.measure.models import System, Workspace, teacher_forced
+from dcmbr_fairseq.measure.ranks import rank_counts
+from dcmbr_fairseq.measure.sampling import PoolKey, sampled
+from dcmbr_fairseq.measure.topn import Budget, search_sentences
+
+
+def opened(world: World, convention: str) -> Tuple[Workspace, System]:
+    pieces = ["--bpe", "sentencepiece", "--sentencepiece-model", world.pieces]
+    flags = [world.data_bin, *world.options(convention), "-s", "en_XX", "-t", "de_DE", *pieces, "--max-len-b", 3]
+    workspace = Workspace([*map(str, flags), "--cpu", "--num-workers", "0", "--batch-size", "12"], first=3)
+    return workspace, workspace.load(str(world.checkpoint(convention)))
+
+
+@pytest.mark.parametrize("convention", ["replacing", "nllb"])
+def test_pools_and_searches_know_the_language_tokens(world: World, convention: str) -> None:
+    workspace, system = opened(world, convention)
+    dictionary = workspace.task.target_dictionary
+    form = "__{}__" if convention == "nllb" else "[{}]"
+    languages = {dictionary.index(form.format(language)) for language in LANGUAGES}
+    forced = 1 if convention == "nllb" else 0
+    (prepared,) = workspace.prepared(system)
+    assert prepared.sampler.support.min_len == forced + 1  # --min-len 1 wants a piece beside the language
+    for pool in sampled(prepared, [PoolKey(1, 0, 1.0)], 400)[PoolKey(1, 0, 1.0)]:
+        assert not any(mark in text for text in pool.texts for mark in ("[", "__", "<M", "<m"))
+    for sentence in search_sentences(workspace, system, Budget(5, 3000, np.inf), [0, 1]):
+        for sequence in sentence.found.sequences:
+            assert not languages & set(sequence.tokens[forced:]) and len(sequence.tokens) >= forced + 2
+
+
+@pytest.mark.parametrize("convention", ["replacing", "nllb"])
+def test_a_forced_language_token_counts_for_nothing(world: World, convention: str) -> None:
+    """Entropy, ranks and log-probabilities against teacher forcing, with the language's position left out by hand."""
+    workspace, system = opened(world, convention)
+    forced = 1 if convention == "nllb" else 0
+    pad, support = workspace.task.target_dictionary.pad(), workspace.support(system)
+    entropies, ranks = [], []
+    for sample in workspace.batches(system, decode=False):
+        log_probs = teacher_forced(system, sample).double().numpy()
+        for target, rows in zip(sample["target"].tolist(), log_probs, strict=True):
+            for step, token in enumerate(target):
+                if step >= forced and token != pad:
+                    entropies.append(-(np.exp(rows[step]) * rows[step]).sum())
+                    drawn = np.ones(len(rows[step]), dtype=bool)
+                    drawn[[*support.banned, support.eos] if step < support.min_len else list(support.banned)] = False
+                    ranks.append(int((rows[step] > rows[step][token])[drawn].sum()))
+    (found,) = mean_token_entropies(workspace, system, [1.0])
+    assert found.tokens == len(entropies)
+    assert found.nats == pytest.approx(np.mean(entropies), rel=1e-5)
+    counts = rank_counts(workspace, system)
+    assert counts.tolist() == np.bincount(ranks, minlength=len(counts)).tolist()
+
+    (prepared,) = workspace.prepared(system)
+    for sentence in search_sentences(workspace, system, Budget(3, 3000, np.inf), [0, 1]):
+        source = prepared.batch.sources[prepared.ids.index(sentence.sentence)]
+        for sequence in sentence.found.sequences:
+            targets = [list(sequence.tokens)]
+            (rows,) = by_teacher_forcing(system.models, source, targets, bos=prepared.batch.bos)
+            scores = rows[np.arange(len(sequence.tokens)), list(sequence.tokens)]
+            assert sequence.log_prob == pytest.approx(scores[forced:].sum(), abs=1e-4)

@@ -1,0 +1,306 @@
+"""``dcmbr sweep`` and ``diversity``: cells against fairseq-generate, pools against the plain formulas, resuming."""
+
+import contextlib
+import csv
+import json
+from argparse import Namespace
+from pathlib import Path
+from typing import Any, Dict, List
+
+import numpy as np
+import pytest
+import sacrebleu
+from fairseq_commands import generated
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sacrebleu.metrics import CHRF
+
+from dcmbr_fairseq.cli import main
+from dcmbr_fairseq.errors import UserError
+from dcmbr_fairseq.measure import sampling as sampling_module
+from dcmbr_fairseq.measure import sweep as sweep_module
+from dcmbr_fairseq.measure.diversity import measure_pools
+from dcmbr_fairseq.measure.entropy import mean_token_entropies
+from dcmbr_fairseq.measure.models import Corpus, Workspace
+from dcmbr_fairseq.measure.quality import Quality
+from dcmbr_fairseq.measure.sampling import PoolKey, PoolStore
+from dcmbr_fairseq.measure.sweep import Group, Plan, Sizes, choose
+from dcmbr_fairseq.pools.partial_records import PartialRecords
+from dcmbr_fairseq.pools.pools import TextPool
+from dcmbr_fairseq.pools.records import read_pools
+from dcmbr_fairseq.rules import Candidates
+from dcmbr_fairseq.rules.expected_utility import ExactRule
+from dcmbr_fairseq.utilities import build_utility
+
+GRID = ["--num-hyp", "3,8", "--temp-hyp", "0.5,1", "--temp-ref", "0.5,1", "--seeds", "1,5"]
+
+
+def flags(toy: Any) -> List[str]:
+    return [str(toy.data_bin), "-s", "en", "-t", "de", "--gen-subset", "test", "--num-workers", "0", "--cpu"]
+
+
+def read(path: Path) -> List[Dict[str, str]]:
+    with path.open(newline="") as lines:
+        return list(csv.DictReader(lines, delimiter="\t"))
+
+
+@pytest.fixture(scope="module")
+def table(toy: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A sweep over the whole grid, with beam search and entropy."""
+    output = tmp_path_factory.mktemp("sweep") / "sweep.tsv"
+    arguments = ["--path", str(toy.checkpoint), *GRID, "--with-beam", "--beam", "3", "--entropy"]
+    assert main(["sweep", *flags(toy), *arguments, "--output", str(output)]) == 0
+    return output
+
+
+def cell(table: Path, **wanted: object) -> float:
+    """The score of the one row with these values."""
+    (row,) = [r for r in read(table) if all(r[column] == str(value) for column, value in wanted.items())]
+    return float(row["score"])
+
+
+def test_there_is_a_row_for_each_cell_and_metric(table: Path) -> None:
+    rows = read(table)
+    names = ("decoding", "num_hyp", "num_ref", "temp_hyp", "temp_ref", "seed", "metric")
+    cells = [tuple(row[name] for name in names) for row in rows]
+    assert len(set(cells)) == len(cells) == (1 + 2 * 4 * 2) * 2
+    assert {row["decoding"] for row in rows if row["temp_hyp"] == row["temp_ref"] == "1.0"} == {"mbr"}
+    assert {row["ref_pool"] for row in rows if row["temp_hyp"] != row["temp_ref"]} == {"separate"}
+    assert {row["ref_pool"] for row in rows if row["temp_hyp"] == row["temp_ref"] != "-"} == {"shared"}
+    assert {row["label_smoothing"] for row in rows} == {"0.1"} and {row["task"] for row in rows} == {"data-bin-en-de"}
+
+
+def test_a_cell_is_what_fairseq_generate_decodes(toy: Any, table: Path, fairseq: Any) -> None:
+    done = fairseq(
+        "generate", *flags(toy), "--path", toy.checkpoint, "--task", "translation_dcmbr", "--decoding", "dcmbr",
+        "--temp-hyp", 0.5, "--temp-ref", 1, "--num-hyp", 8, "--seed", 5, "--batch-size", 5,
+    )  # fmt: skip
+    translations = [text for _, text in sorted(generated(done.stdout))]
+    expected = sacrebleu.corpus_chrf(translations, [toy.lines("de")]).score
+    found = cell(table, temp_hyp=0.5, temp_ref=1.0, num_hyp=8, seed=5, metric="chrF")
+    assert found == pytest.approx(expected, abs=1e-6)
+
+
+@pytest.mark.parametrize("temp_hyp, temp_ref", [(0.5, 0.5), (1.0, 0.5)])
+def test_cells_of_small_pools_are_what_the_task_decodes(
+    toy: Any, table: Path, temp_hyp: float, temp_ref: float
+) -> None:
+    """Small pools were never sampled by themselves in the sweep: they are the first draws of the large ones."""
+    workspace = Workspace([*flags(toy), "--task", "translation_dcmbr", "--batch-size", "7"])
+    system = workspace.load(str(toy.checkpoint))
+    options = Namespace(decoding="dcmbr", temp_hyp=str(temp_hyp), temp_ref=str(temp_ref), num_hyp=3, seed=5)
+    generator = workspace.task.build_generator(system.models, options)
+    found = {}
+    for sample in workspace.batches(system):
+        decoded = workspace.task.inference_step(generator, system.models, sample)
+        texts = [generator.texts.target(nbest[0]["tokens"].tolist()) for nbest in decoded]
+        found.update(zip(sample["id"].tolist(), texts, strict=True))
+    expected = sacrebleu.corpus_chrf([found[i] for i in range(23)], [toy.lines("de")]).score
+    score = cell(table, temp_hyp=temp_hyp, temp_ref=temp_ref, num_hyp=3, seed=5, metric="chrF")
+    assert score == pytest.approx(expected, abs=1e-6)
+
+
+def test_the_rows_of_beam_search(toy: Any, table: Path, fairseq: Any) -> None:
+    done = fairseq("generate", *flags(toy), "--path", toy.checkpoint, "--beam", 3)
+    translations = [text for _, text in sorted(generated(done.stdout))]
+    expected = sacrebleu.corpus_bleu(translations, [toy.lines("de")]).score
+    assert cell(table, decoding="beam", metric="BLEU") == pytest.approx(expected, abs=1e-6)
+
+
+def test_the_column_of_entropy(toy: Any, table: Path) -> None:
+    workspace = Workspace(flags(toy))
+    system = workspace.load(str(toy.checkpoint))
+    (expected,) = mean_token_entropies(workspace, system, [1.0])
+    (found,) = {float(row["entropy"]) for row in read(table)}
+    assert found == pytest.approx(expected.nats, abs=1e-6)
+
+
+def test_it_goes_on_cell_by_cell(toy: Any, table: Path, tmp_path: Path, monkeypatch: Any) -> None:
+    output = tmp_path / "sweep.tsv"
+    arguments = ["sweep", *flags(toy), "--path", str(toy.checkpoint), "--with-beam", "--beam", "3", "--entropy"]
+    arguments += ["--output", str(output), "--pools", f"{table}.pools"]
+    original, done = sweep_module.group_rows, []
+
+    def interrupted(group: Group, *others: Any) -> Any:
+        if len(done) == 3:
+            raise KeyboardInterrupt
+        done.append(group)
+        return original(group, *others)
+
+    monkeypatch.setattr(sweep_module, "group_rows", interrupted)
+    assert main([*arguments, *GRID]) == 130 and not output.exists()
+    monkeypatch.setattr(
+        sweep_module, "group_rows", lambda group, *others: done.append(group) or original(group, *others)
+    )
+    assert main([*arguments, *GRID]) == 0
+    assert len(done) == len(set(done)) == 8  # no group twice
+    assert read(output) == read(table)
+
+
+def test_pools_on_disk_are_used_again_and_grow(toy: Any, tmp_path: Path, monkeypatch: Any) -> None:
+    workspace = Workspace(flags(toy), first=4)
+    system = workspace.load(str(toy.checkpoint))
+    key, other = PoolKey(1, 0, 0.5), PoolKey(1, 1, 1.0)
+    small = PoolStore(tmp_path, workspace, system, 3)
+    small.sample([key, other, key])
+    before = small.path(key).stat().st_mtime_ns, [pool.texts for pool in small.read(key)]
+    small.sample([key])
+    assert small.path(key).stat().st_mtime_ns == before[0]
+    large = PoolStore(tmp_path, workspace, system, 9)
+    large.sample([key])
+    assert [pool.first(3).texts for pool in large.read(key)] == before[1] == [pool.texts for pool in small.read(key)]
+    assert [len(pools.hypotheses.draws) for pools in read_pools(large.path(key))] == [9] * 4
+    assert [pools.source for pools in read_pools(large.path(key))] == toy.lines("en")[:4]
+
+
+def test_pools_of_something_else_are_refused(toy: Any, tmp_path: Path) -> None:
+    workspace = Workspace(flags(toy), first=4)
+    key = PoolKey(1, 0, 0.5)
+    PoolStore(tmp_path, workspace, workspace.load(str(toy.checkpoint), "name"), 3).sample([key])
+    other = workspace.load(str(toy.other), "name")
+    with pytest.raises(UserError, match="was sampled with another path .*: delete it, or give another --pools"):
+        PoolStore(tmp_path, workspace, other, 3).sample([key])
+
+
+def test_sampling_goes_on_with_the_next_batch(toy: Any, tmp_path: Path, monkeypatch: Any) -> None:
+    keys = [PoolKey(1, 0, 0.5), PoolKey(1, 1, 1.0)]
+    workspace = Workspace([*flags(toy), "--batch-size", "4"], first=12)
+    system = workspace.load(str(toy.checkpoint))
+    whole = PoolStore(tmp_path / "whole", workspace, system, 5)
+    whole.sample(keys)
+    cut = PoolStore(tmp_path / "cut", workspace, system, 5)
+    original, batches = sampling_module.sampled, []
+
+    def interrupted(prepared: Any, *others: Any) -> Any:
+        if len(batches) == 2:
+            raise KeyboardInterrupt
+        batches.append(prepared.ids)
+        return original(prepared, *others)
+
+    monkeypatch.setattr(sampling_module, "sampled", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        cut.sample(keys)
+    partial = [Path(f"{cut.path(key)}.partial") for key in keys]
+    assert sorted(cut.folder.iterdir()) == sorted(partial)
+    partial[0].write_bytes(partial[0].read_bytes()[:-9])  # the machine went down while it was written
+    with pytest.raises(UserError, match="partial was sampled with another num_hyp .5, now 6.: delete it"):
+        PoolStore(cut.folder, workspace, system, 6).sample(keys)
+    batches.clear()
+    monkeypatch.setattr(sampling_module, "sampled", lambda p, *o: batches.append(p.ids) or original(p, *o))
+    cut.sample(keys)
+    assert len(batches) == 2  # the last, and the one whose row was cut off
+    for key in keys:
+        assert cut.path(key).read_bytes() == whole.path(key).read_bytes()
+    assert sorted(cut.folder.iterdir()) == sorted(cut.path(key) for key in keys)
+
+
+def test_two_runs_do_not_write_the_same_pool(tmp_path: Path) -> None:
+    with contextlib.closing(PartialRecords(tmp_path / "pool.jsonl", lambda row: None)):
+        with pytest.raises(UserError, match="is being written by another program"):
+            PartialRecords(tmp_path / "pool.jsonl", lambda row: None)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_failing_run_leaves_no_pools(toy: Any, tmp_path: Path) -> None:
+    workspace = Workspace(flags(toy), first=4)
+    system = workspace.load(str(toy.checkpoint))
+    system.models[0].decoder.output_projection.weight.data.fill_(float("nan"))
+    with pytest.raises(UserError, match="not finite"):
+        PoolStore(tmp_path, workspace, system, 3).sample([PoolKey(1, 0, 0.5)])
+    assert list(tmp_path.iterdir()) == []
+
+
+texts = st.text("abc ", max_size=6)
+pools = st.lists(st.tuples(texts, st.floats(-5, 0)), min_size=8, max_size=8)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(st.tuples(pools, pools), min_size=1, max_size=3), st.booleans())
+def test_corners_of_a_matrix_decide_as_the_rule_does(sentences: List[Any], shared: bool) -> None:
+    hyps, refs = (
+        [TextPool.from_draws(*zip(*pair[side], strict=True), [0.0] * 8) for pair in sentences] for side in (0, 1)
+    )
+    refs = hyps if shared else refs
+    utility, sizes = build_utility("chrf", {}), [Sizes(8, 8), Sizes(3, 5), Sizes(1, 1)]
+    found = choose(hyps, refs, [None] * len(hyps), utility, sizes)
+    for size, chosen in zip(sizes, found, strict=True):
+        for hyp, ref, text in zip(hyps, refs, chosen, strict=True):
+            h, r = hyp.first(size.num_hyp), ref.first(size.num_ref)
+            (decision,) = ExactRule().decide([Candidates(h.texts, r.texts, r.weights(), h.text_log_prob())], utility)
+            assert text == h.texts[decision.order[0]]
+
+
+def test_div_and_quality_are_the_paper_s() -> None:
+    """Div = 1 / N^2 sum_a sum_b chrF(a, b) over draws, and the mean score of a draw."""
+    draws = ["ein Hund", "der Hund", "ein Hund", "", "ein Kater schläft"]
+    pool = TextPool.from_draws(draws, [0.0] * 5, [0.0] * 5)
+    corpus = Corpus({0: "a dog", 1: "a cat"}, {0: "ein Hund schläft", 1: "ein Kater"})
+    chrf = CHRF()
+    found = measure_pools([pool, pool], corpus, [Quality("chrf", {})], [5, 2], build_utility("chrf", {}))
+    for size, measure in zip([5, 2], found, strict=True):
+        first = draws[:size]
+        div = np.mean([chrf.sentence_score(a, [b]).score for a in first for b in first])
+        quality = np.mean([chrf.sentence_score(a, [r]).score for a in first for r in corpus.references.values()])
+        assert measure.diversity == pytest.approx(div) and measure.quality == [pytest.approx(quality)]
+        assert measure.distinct == len(set(first))
+
+
+def test_diversity_falls_with_temperature_and_makes_figure_7(toy: Any, table: Path, tmp_path: Path) -> None:
+    output = tmp_path / "diversity.jsonl"
+    arguments = [
+        "--path",
+        str(toy.checkpoint),
+        "--temperatures",
+        "0.5,1",
+        "--num-hyp",
+        "3",
+        "--pools",
+        f"{table}.pools",
+    ]
+    assert main(["diversity", *flags(toy), *arguments, "--output", str(output)]) == 0
+    cold, warm = map(json.loads, output.read_text().splitlines())
+    assert (cold["temperature"], warm["temperature"]) == (0.5, 1.0)
+    assert cold["diversity"] > warm["diversity"] and cold["distinct"] < warm["distinct"]
+    pytest.importorskip("matplotlib")
+    where = ["--where", "metric=chrF", "--where", "num_hyp=3", "--output", str(tmp_path / "figure7")]
+    assert main(["plot", "7", str(table), str(output), *where]) == 0
+    assert (tmp_path / "figure7.png").stat().st_size > 1000
+
+
+@pytest.mark.parametrize("figure, extra", [("1", ["--where", "num_hyp=8"]), ("5", []), ("6", ["--where", "num_hyp=8"])])
+def test_other_figures(table: Path, tmp_path: Path, figure: str, extra: List[str]) -> None:
+    pytest.importorskip("matplotlib")
+    arguments = ["plot", figure, str(table), "--where", "metric=chrF", *extra, "--output", str(tmp_path / "figure")]
+    assert main(arguments) == 0
+    assert (tmp_path / "figure.png").stat().st_size > 1000
+
+
+@pytest.mark.parametrize(
+    "arguments, message",
+    [
+        (["--num-hyp", "0"], "--num-hyp must be whole numbers above 0"),
+        (["--temp-ref", "hot"], "--temp-ref must be numbers above 0"),
+        (["--ref-pool", "shared", "--temp-ref", "1"], "--ref-pool shared needs --temp-ref same"),
+        (["--utilities", "nix"], "nix is unknown"),
+        (["--utility-args", "[]"], "--utility-args must be a JSON object"),
+        (["--sampling-topk", "2", "--sampling-topp", "0.5"], "cannot be combined"),
+    ],
+)
+def test_bad_input(
+    toy: Any, tmp_path: Path, arguments: List[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    output = ["--output", str(tmp_path / "out.tsv")]
+    assert main(["sweep", *flags(toy), "--path", str(toy.checkpoint), *arguments, *output]) == 1
+    assert message in capsys.readouterr().err.splitlines()[-1]
+
+
+def test_sizes_and_pools_of_a_plan() -> None:
+    plan = Plan([Sizes(5, 5), Sizes(5, 10)], [(0.5, 0.5), (0.5, 1.0)], seeds=[1, 2])
+    groups = plan.groups()
+    assert [group[1:] for group in groups if group.seed == 1] == [
+        (0.5, 0.5, "chrf", True), (0.5, 0.5, "chrf", False), (0.5, 1.0, "chrf", False),
+    ]  # fmt: skip
+    assert plan.sizes_of(groups[0]) == [Sizes(5, 5)] and plan.sizes_of(groups[1]) == [Sizes(5, 10)]
+    assert plan.sizes_of(groups[2]) == [Sizes(5, 5), Sizes(5, 10)]
+    assert set(plan.pools()) == {PoolKey(s, *k) for s in (1, 2) for k in ((0, 0.5), (1, 0.5), (1, 1.0))}
+    assert plan.size == 10

@@ -1,0 +1,85 @@
+"""``dcmbr temperature --tune``: the best cell, and its flags given to fairseq-generate."""
+
+import csv
+from pathlib import Path
+from typing import Any, List
+
+import pytest
+import sacrebleu
+from fairseq_commands import generated
+
+from dcmbr_fairseq.cli import main
+from dcmbr_fairseq.measure.sweep import Plan, Sizes
+from dcmbr_fairseq.measure.tuning import Best, best_of, decoding_flags, surface_grid, surface_of
+from dcmbr_fairseq.present.tables import as_text
+
+ROWS = [
+    {"temp_hyp": hyp, "temp_ref": ref, "score": score}
+    for hyp, ref, score in [(0.5, 0.5, 50.0), (0.5, 1.0, 53.0), (1.0, 0.5, 40.0), (1.0, 1.0, 41.0), (0.5, 0.5, 58.0)]
+]
+
+
+def flags(toy: Any) -> List[str]:
+    return [str(toy.data_bin), "-s", "en", "-t", "de", "--gen-subset", "valid", "--num-workers", "0", "--cpu"]
+
+
+def test_seeds_are_averaged_and_the_best_is_chosen() -> None:
+    surface = surface_of(ROWS)
+    assert surface == {(0.5, 0.5): 54.0, (0.5, 1.0): 53.0, (1.0, 0.5): 40.0, (1.0, 1.0): 41.0}
+    assert best_of(surface, "chrF") == Best(0.5, 0.5, 54.0)
+    assert best_of(surface, "TER") == Best(1.0, 0.5, 40.0)  # an error rate
+
+
+def test_of_equal_cells_the_first_is_chosen() -> None:
+    assert best_of({(0.3, 0.5): 1.0, (0.5, 0.5): 1.0}, "chrF") == Best(0.3, 0.5, 1.0)
+
+
+def test_the_surface_is_shown_with_its_best_cell_marked() -> None:
+    surface = surface_of(ROWS)
+    text = as_text(surface_grid(surface, best_of(surface, "chrF"), "chrF"))
+    head, _, first, second = text.splitlines()
+    assert head.split() == ["chrF:", "T_h", "\\", "T_r", "0.5", "1"]
+    assert first.split() == ["0.5", "54.00*", "53.00"] and second.split() == ["1", "40.00", "41.00"]
+
+
+def test_flags_keep_the_utility_s_arguments_in_one_word() -> None:
+    plan = Plan([Sizes(10, 20)], [(0.5, 1.0)], ["chrf"], utility_args={"chrf": {"beta": 1, "word_order": 2}})
+    words = decoding_flags(Best(0.5, 1.0, 54.0), plan)
+    assert words[words.index("--utility-args") + 1] == '{"beta":1,"word_order":2}'
+    assert words[words.index("--num-ref") + 1] == "20" and words[words.index("--temp-ref") + 1] == "1"
+
+
+def test_fairseq_generate_with_the_flags_scores_what_was_promised(
+    toy: Any, tmp_path: Path, fairseq: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    best, surface = tmp_path / "best.flags", tmp_path / "surface.tsv"
+    grid = ["--temp-hyp", "0.4,1.5", "--temp-ref", "0.7", "--num-hyp", "4", "--metric", "chrf"]
+    arguments = ["--path", str(toy.checkpoint), *grid, "--output", str(best), "--surface", str(surface)]
+    assert main(["temperature", "--tune", *flags(toy), *arguments]) == 0
+    shown = capsys.readouterr().out.splitlines()
+    assert shown[0].split()[-1] == "0.7" and shown[-1].startswith("best: T_h = 0.4, T_r = 0.7, chrF ")
+    done = fairseq("generate", *flags(toy), "--path", toy.checkpoint, *best.read_text().split())
+    translations = [text for _, text in sorted(generated(done.stdout))]
+    score = sacrebleu.corpus_chrf(translations, [toy.lines("de", "valid")]).score
+    with surface.open() as lines:
+        scores = {float(row["temp_hyp"]): float(row["score"]) for row in csv.DictReader(lines, delimiter="\t")}
+    assert scores[0.4] == pytest.approx(score, abs=1e-6) and scores[0.4] > scores[1.5]
+
+
+@pytest.mark.parametrize(
+    "arguments, message",
+    [
+        (["--tune", "DATA"], "--tune needs the model as --path MODEL, once"),
+        (["--tune", "DATA", "--path", "a.pt", "--path", "b.pt"], "--tune needs the model as --path MODEL, once"),
+        (["--tune", "DATA", "--path", "MODEL", "--num-hyp", "5,10"], "--tune takes one pool size, got --num-hyp 5,10"),
+        (["--from-ls", "0.1", "--to-ls", "0.01", "--path", "MODEL"], "with --tune only"),
+        (["--from-ls", "0.1", "--to-ls", "0.01", "--gen-subset", "x"], "with --tune only"),
+    ],
+)
+def test_bad_input(toy: Any, arguments: List[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
+    given = [str(toy.checkpoint) if word == "MODEL" else word for word in arguments]
+    index = given.index("DATA") if "DATA" in given else None
+    if index is not None:
+        given[index : index + 1] = flags(toy)
+    assert main(["temperature", *given]) == 1
+    assert message in capsys.readouterr().err.splitlines()[-1]

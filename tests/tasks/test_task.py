@@ -1,0 +1,265 @@
+"""The task in fairseq's own commands: generate, interactive, hub, validation; options honoured or refused."""
+
+import gc
+import json
+import math
+from pathlib import Path
+from typing import Any, Dict, List
+
+import numpy as np
+import pytest
+import torch
+from fairseq import checkpoint_utils
+from fairseq.models.transformer import TransformerModel
+from fairseq_commands import generated
+from in_process import Fairseq, rows, translations
+from sacrebleu.metrics import CHRF
+from toy_world import Toy
+
+from dcmbr_fairseq.pools.records import RecordWriter, read_pools
+
+
+@pytest.fixture
+def fairseq_here(monkeypatch: pytest.MonkeyPatch, capsys: Any) -> Fairseq:
+    return Fairseq(monkeypatch, capsys)
+
+
+def options(toy: Toy, decoding: str = "dcmbr", *others: object) -> List[object]:
+    task = ["--path", toy.checkpoint, "--task", "translation_dcmbr", "--decoding", decoding]
+    task += [] if decoding == "beam" else ["--num-hyp", 12]
+    return [toy.data_bin, *task, "--seed", 5, *others]
+
+
+def test_beam_is_byte_identical_to_the_translation_task(fairseq_here: Fairseq, toy: Toy) -> None:
+    for extra in ([], ["--nbest", 3, "--beam", 4, "--lenpen", 0.6], ["--score-reference"], ["--prefix-size", 2]):
+        ours = fairseq_here.generate(*options(toy, "beam"), "--batch-size", 5, *extra)
+        theirs = fairseq_here.generate(
+            toy.data_bin, "--path", toy.checkpoint, "--task", "translation", "--batch-size", 5, *extra
+        )
+        assert rows(ours) == rows(theirs)
+        assert len(generated(ours, "S")) == 23
+
+
+@pytest.mark.parametrize("decoding", ["sample", "mbr", "dcmbr"])
+def test_same_output_whatever_the_batch_the_shard_and_the_command(
+    fairseq_here: Fairseq, toy: Toy, decoding: str
+) -> None:
+    whole = dict(generated(fairseq_here.generate(*options(toy, decoding), "--batch-size", 23)))
+    assert sorted(whole) == list(range(23))
+    for size in (1, 5):
+        assert dict(generated(fairseq_here.generate(*options(toy, decoding), "--batch-size", size))) == whole
+    shards: Dict[int, str] = {}
+    for shard in (0, 1):
+        found = dict(
+            generated(
+                fairseq_here.generate(
+                    *options(toy, decoding), "--batch-size", 4, "--distributed-world-size", 2,
+                    "--distributed-rank", shard, "--distributed-no-spawn",
+                )
+            )
+        )  # fmt: skip
+        assert not set(found) & set(shards)
+        shards.update(found)
+    assert shards == whole
+    text = "".join(f"{line}\n" for line in toy.lines("en"))
+    for buffer in (1, 16):
+        out = fairseq_here.interactive(text, *options(toy, decoding), "--buffer-size", buffer, "--batch-size", buffer)
+        assert translations(out) == [whole[i] for i in range(23)]
+
+
+def hub(toy: Toy, **settings: Any) -> Any:
+    task = {"_name": "translation_dcmbr", "data": str(toy.data_bin)}
+    return TransformerModel.from_pretrained(str(toy.folder), "model.pt", task=task, **settings)
+
+
+def test_hub_gives_the_same_translations(fairseq_here: Fairseq, toy: Toy) -> None:
+    expected = dict(generated(fairseq_here.generate(*options(toy), "--batch-size", 8)))
+    model = hub(toy)
+    lines = toy.lines("en")
+    assert model.translate(lines, decoding="dcmbr", num_hyp=12, seed=5) == [expected[i] for i in range(23)]
+    assert model.translate(lines[0], decoding="dcmbr", num_hyp=12, seed=5) == expected[0]
+    hypotheses = model.generate(
+        model.encode(lines[0]), decoding="dcmbr", num_hyp=12, temp_hyp=1.0, temp_ref=1, seed=5, nbest=3
+    )
+    scores = [float(hypothesis["score"]) for hypothesis in hypotheses]
+    assert len(scores) >= 3 and scores == sorted(scores, reverse=True)
+
+
+def test_hub_detokenises_for_the_utility(toy: Toy, tmp_path: Path) -> None:
+    model = hub(toy, tokenizer="moses", source_lang="en", target_lang="de")
+    path = tmp_path / "pools.jsonl"
+    (translation,) = model.translate(toy.lines("en")[:1], decoding="dcmbr", num_hyp=5, pools_out=str(path))
+    model.task._recorder.finish()
+    (pools,) = read_pools(path)
+    assert translation.endswith(".") and not translation.endswith(" .")
+    assert pools.row is not None and pools.row["translation"] == translation
+    assert all(not text.endswith(" .") for text in pools.hypotheses.texts)
+
+
+def test_validation_with_eval_bleu_uses_beam_unless_asked(
+    fairseq_here: Fairseq, toy: Toy, tmp_path: Path, monkeypatch
+) -> None:
+    from dcmbr_fairseq.decoding.generator import MBRSequenceGenerator
+
+    used: List[Any] = []
+    original = MBRSequenceGenerator._generate
+    monkeypatch.setattr(
+        MBRSequenceGenerator, "_generate", lambda self, *a, **k: used.append(self) or original(self, *a, **k)
+    )
+    train = [
+        toy.data_bin, "--task", "translation_dcmbr", "--arch", "transformer", "--optimizer", "adam", "--eval-bleu",
+        "--encoder-embed-dim", 32, "--decoder-embed-dim", 32, "--encoder-ffn-embed-dim", 64, "--encoder-layers", 1,
+        "--decoder-ffn-embed-dim", 64, "--decoder-layers", 1, "--encoder-attention-heads", 2, "--max-update", 1,
+        "--decoder-attention-heads", 2, "--restore-file", toy.checkpoint, "--reset-optimizer", "--reset-dataloader",
+        "--reset-meters", "--max-tokens", 400, "--lr", 1e-9, "--num-workers", 0, "--no-save",
+        "--save-dir", tmp_path, "--decoding", "dcmbr", "--eval-bleu-detok", "moses",
+    ]  # fmt: skip
+    fairseq_here.train(*train)
+    assert not used
+    asked = json.dumps({"decoding": "dcmbr", "num_hyp": 6})
+    fairseq_here.train(*train, "--eval-bleu-args", asked)
+    assert {generator.options.hypotheses.size for generator in used} == {6}
+
+
+def test_score_lines_show_the_expected_utility_and_positions_the_model(
+    fairseq_here: Fairseq, toy: Toy, tmp_path: Path
+) -> None:
+    path = tmp_path / "pools.jsonl"
+    out = fairseq_here.generate(*options(toy), "--batch-size", 8, "--nbest", 3, "--pools-out", path)
+    metric = CHRF()
+    printed: Dict[int, List[List[str]]] = {}
+    for line in rows(out, "D"):
+        number, score, text = line.split("\t")
+        printed.setdefault(int(number[2:]), []).append([score, text])
+    (model,), _, task = checkpoint_utils.load_model_ensemble_and_task(
+        [str(toy.checkpoint)], arg_overrides={"data": str(toy.data_bin)}
+    )
+    positions = [list(map(float, scores.split())) for _, scores in generated(out, "P")]
+    assert all(max(scores) <= 0 for scores in positions)
+    all_pools = list(read_pools(path))
+    assert [pools.id for pools in all_pools] == list(range(23))
+    for pools in all_pools:
+        draws = [pools.hypotheses.texts[draw] for draw in pools.hypotheses.draws]
+        assert len(draws) == 12
+        for score, text in printed[int(pools.id)]:
+            plain_mean = np.mean([metric.sentence_score(text, [draw]).score for draw in draws])
+            assert float(score) == pytest.approx(plain_mean, abs=1e-5)
+        assert pools.row is not None and pools.row["translation"] == printed[int(pools.id)][0][1]
+        assert len({text for _, text in printed[int(pools.id)]}) == len(printed[int(pools.id)])
+    source = toy.lines("en")[all_pools[0].id]
+    assert all_pools[0].source == source
+    # the first P- line is the model's own log2-probability of the first H- line's tokens
+    number, _, tokens = rows(out, "H")[0].split("\t")
+    target = task.target_dictionary.encode_line(tokens, add_if_not_exist=False).long()[None]
+    src = task.source_dictionary.encode_line(toy.lines("en")[int(number[2:])], add_if_not_exist=False).long()[None]
+    previous = torch.cat([target[:, -1:], target[:, :-1]], dim=1)
+    logs = model.eval().get_normalized_probs(model(src, torch.tensor([src.size(1)]), previous), log_probs=True)[0]
+    expected = logs[torch.arange(target.size(1)), target[0]] / math.log(2)
+    np.testing.assert_allclose(positions[0], expected.detach(), atol=1e-3)
+
+
+def test_nbest_of_sample_are_the_first_draws(fairseq_here: Fairseq, toy: Toy, tmp_path: Path) -> None:
+    path = tmp_path / "pools.jsonl"
+    out = fairseq_here.generate(*options(toy, "sample"), "--nbest", 4, "--pools-out", path)
+    texts: Dict[int, List[str]] = {}
+    for number, text in generated(out):
+        texts.setdefault(number, []).append(text)
+    for pools in read_pools(path):
+        draws = [pools.hypotheses.texts[draw] for draw in pools.hypotheses.draws]
+        assert texts[int(pools.id)] == draws[:4]
+
+
+def pools_of(fairseq_here: Fairseq, toy: Toy, path: Path, decoding: str, *others: object) -> List[Any]:
+    fairseq_here.generate(*options(toy, decoding, "--pools-out", path, *others), "--batch-size", 8)
+    return list(read_pools(path))
+
+
+def test_ensembles_differ_from_their_members(fairseq_here: Fairseq, toy: Toy, tmp_path: Path) -> None:
+    both = pools_of(fairseq_here, toy, tmp_path / "both", "mbr", "--path", f"{toy.checkpoint}:{toy.other}")
+    one = pools_of(fairseq_here, toy, tmp_path / "one", "mbr")
+    assert any(a.hypotheses.texts != b.hypotheses.texts for a, b in zip(both, one, strict=True))
+
+
+def test_prefix_size_forces_the_references_first_tokens(fairseq_here: Fairseq, toy: Toy, tmp_path: Path) -> None:
+    for pools in pools_of(fairseq_here, toy, tmp_path / "pools", "mbr", "--prefix-size", 2):
+        prefix = toy.lines("de")[int(pools.id)].split()[:2]
+        assert all(text.split()[:2] == prefix for text in pools.hypotheses.texts)
+
+
+def test_length_and_unknown_word_options_are_followed(fairseq_here: Fairseq, toy: Toy, tmp_path: Path) -> None:
+    hot = ["--temp-hyp", 3, "--temp-ref", 3]
+    free = pools_of(fairseq_here, toy, tmp_path / "free", "dcmbr", *hot)
+    assert any("<unk>" in text for pools in free for text in pools.hypotheses.texts)
+    banned = pools_of(fairseq_here, toy, tmp_path / "banned", "dcmbr", *hot, "--unkpen", 1000)
+    assert not any("<unk>" in text for pools in banned for text in pools.hypotheses.texts)
+    short = pools_of(fairseq_here, toy, tmp_path / "short", "dcmbr", *hot, "--max-len-a", 0.5, "--max-len-b", 1)
+    for pools in short:
+        limit = int(0.5 * (len(toy.lines("en")[int(pools.id)].split()) + 1) + 1)
+        assert max(len(text.split()) for text in pools.hypotheses.texts) == limit
+    long = fairseq_here.generate(*options(toy), "--min-len", 9, "--max-len-b", 30)
+    assert min(len(scores.split()) for _, scores in generated(long, "P")) >= 9 + 1  # and the end of sentence
+
+
+@pytest.mark.parametrize("flag", [["--sampling-topk", 1], ["--sampling-topp", 1e-6], ["--sampling-epsilon", 0.999]])
+def test_truncation_to_one_token_is_greedy(fairseq_here: Fairseq, toy: Toy, tmp_path: Path, flag: List[object]) -> None:
+    greedy = dict(generated(fairseq_here.generate(*options(toy, "beam"), "--beam", 1)))
+    for pools in pools_of(fairseq_here, toy, tmp_path / "pools", "mbr", *flag):
+        assert pools.hypotheses.texts == [greedy[int(pools.id)]]
+
+
+def test_two_temperatures_and_sizes_give_separate_pools(fairseq_here: Fairseq, toy: Toy, tmp_path: Path) -> None:
+    separate = pools_of(
+        fairseq_here, toy, tmp_path / "a", "dcmbr", "--temp-ref", 1.0, "--num-ref", 20, "--utility", "bleu"
+    )
+    shared = pools_of(fairseq_here, toy, tmp_path / "b", "dcmbr")
+    for one, other in zip(separate, shared, strict=True):
+        assert one.references is not None and len(one.references.draws) == 20 and other.references is None
+        assert one.hypotheses.texts == other.hypotheses.texts
+        assert one.row is not None and one.row["settings"]["ref_pool"] == "separate" and "BLEU" in one.row["signature"]
+
+
+ODD_LINES = [
+    "", "the dog sees a cat .", "the dog sees a cat .", "zzz qqq", "the\rdog", "a\u2028man hears", " ", "a cat",
+    " ".join(["dog"] * 2000),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("buffer", [1, 16])
+def test_interactive_answers_every_line_in_order(
+    fairseq_here: Fairseq, toy: Toy, tmp_path: Path, buffer: int, caplog: Any
+) -> None:
+    path = tmp_path / "pools.jsonl"
+    text = "\n".join(ODD_LINES) + "\n"
+    out = fairseq_here.interactive(
+        text,
+        *options(toy, "dcmbr", "--pools-out", path, "--max-len-b", 8),
+        "--buffer-size",
+        buffer,
+        "--batch-size",
+        buffer,
+    )
+    assert [number for number, _ in generated(out, "S")] == list(range(len(ODD_LINES)))
+    found = generated(out)
+    assert [number for number, _ in found] == list(range(len(ODD_LINES)))
+    assert found[1][1] == found[2][1]
+    assert found[0][1] == found[6][1]
+    assert "were cut" in caplog.text or "were cut" in out
+    (writer,) = [found for found in gc.get_objects() if isinstance(found, RecordWriter) and found.path == path]
+    writer.finish()
+    assert [(pools.id, pools.row["translation"]) for pools in read_pools(path) if pools.row] == found
+
+
+def test_generate_keeps_odd_lines(fairseq_here: Fairseq, toy: Toy, tmp_path: Path, fairseq: Any) -> None:
+    for language in ("en", "de"):
+        (tmp_path / f"odd.{language}").write_bytes("".join(f"{line}\n" for line in ODD_LINES).encode())
+    dicts = [
+        part
+        for side in ("en", "de")
+        for part in (f"--{'src' if side == 'en' else 'tgt'}dict", toy.data_bin / f"dict.{side}.txt")
+    ]
+    fairseq("preprocess", "-s", "en", "-t", "de", "--testpref", tmp_path / "odd", "--destdir", tmp_path / "bin", *dicts)
+    path = tmp_path / "pools.jsonl"
+    _, *others = options(toy, "dcmbr", "--pools-out", path, "--max-len-b", 8)
+    out = fairseq_here.generate(tmp_path / "bin", *others, "--batch-size", 4)
+    assert sorted(number for number, _ in generated(out)) == list(range(len(ODD_LINES)))
+    assert [pools.id for pools in read_pools(path)] == list(range(len(ODD_LINES)))
