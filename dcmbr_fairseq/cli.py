@@ -4,13 +4,12 @@ import argparse
 import importlib
 import logging
 import sys
-from typing import Dict, List, Optional, Tuple
 
 from dcmbr_fairseq.errors import UserError
 
 #: name -> (module with add_arguments(parser) and run(args), one line of help). A module with TAKES_FAIRSEQ_FLAGS = True
 #: gets what its own parser does not know as args.fairseq_flags, to be read by the parser of fairseq-generate.
-COMMANDS: Dict[str, Tuple[str, str]] = {
+COMMANDS: dict[str, tuple[str, str]] = {
     "select": ("dcmbr_fairseq.commands.select", "choose translations from saved pools, without a model"),
     "utilities": ("dcmbr_fairseq.commands.utilities", "what each utility needs, and whether it is ready here"),
     "evaluate": ("dcmbr_fairseq.commands.evaluate", "score translations against references, with signatures"),
@@ -31,7 +30,7 @@ COMMANDS: Dict[str, Tuple[str, str]] = {
 }
 
 
-def build_parser(chosen: Optional[str]) -> argparse.ArgumentParser:
+def build_parser(chosen: str | None) -> argparse.ArgumentParser:
     """The parser; only the ``chosen`` subcommand's module is imported and adds its arguments."""
     parser = argparse.ArgumentParser(prog="dcmbr", description="DC-MBR decoding: tools around pools of translations.")
     subparsers = parser.add_subparsers(dest="command", metavar="SUBCOMMAND", required=True)
@@ -46,7 +45,7 @@ def build_parser(chosen: Optional[str]) -> argparse.ArgumentParser:
     return parser
 
 
-def main(arguments: Optional[List[str]] = None) -> int:
+def main(arguments: list[str] | None = None) -> int:
     """Run ``dcmbr``; returns the exit status: 0, 1 for bad input, 2 for bad usage, 130 for Ctrl-C."""
     arguments = sys.argv[1:] if arguments is None else arguments
     logging.basicConfig(level=logging.INFO, format="%(levelname)s | %(name)s | %(message)s", stream=sys.stderr)

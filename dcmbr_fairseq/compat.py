@@ -10,7 +10,8 @@ import importlib
 import io
 import sys
 import warnings
-from typing import IO, Any, Callable, Iterator, List
+from collections.abc import Callable, Iterator
+from typing import IO, Any
 
 import numpy as np
 import torch
@@ -57,7 +58,7 @@ def allow_fairseq_checkpoints() -> None:
     multiarray: Any = importlib.import_module(
         "numpy._core.multiarray" if hasattr(np, "_core") else "numpy.core.multiarray"
     )
-    allowed: List[Any] = [argparse.Namespace, np.ndarray, np.dtype, _codecs.encode]
+    allowed: list[Any] = [argparse.Namespace, np.ndarray, np.dtype, _codecs.encode]
     for module in ("numpy.core.multiarray", "numpy._core.multiarray"):  # the names of numpy 1 and of numpy 2
         allowed.append((multiarray._reconstruct, f"{module}._reconstruct"))
         allowed.append((multiarray.scalar, f"{module}.scalar"))
@@ -170,7 +171,7 @@ def end_lines_at_newline_only() -> None:
             module.buffered_read = buffered_read
 
 
-def buffered_read(input: str, buffer_size: int) -> Iterator[List[str]]:
+def buffered_read(input: str, buffer_size: int) -> Iterator[list[str]]:
     """fairseq-interactive's reader: lists of up to ``buffer_size`` stripped lines of a file, ``-`` for stdin."""
     stream: IO[str]
     if input != "-":
@@ -179,7 +180,7 @@ def buffered_read(input: str, buffer_size: int) -> Iterator[List[str]]:
         stream = io.TextIOWrapper(sys.stdin.buffer, encoding="utf-8", newline="\n")
     else:
         stream = sys.stdin  # replaced by the caller with a plain text stream
-    buffer: List[str] = []
+    buffer: list[str] = []
     for line in iter(stream.readline, ""):  # readline, so that a line typed at a terminal is answered at once
         buffer.append(line.strip())
         if len(buffer) >= buffer_size:

@@ -2,7 +2,6 @@
 
 import sys
 from types import TracebackType
-from typing import Optional, Type
 
 
 class UserError(ValueError):
@@ -18,7 +17,7 @@ def print_user_errors_plainly() -> None:
     if getattr(previous, "_prints_user_errors", False):
         return
 
-    def hook(kind: Type[BaseException], error: BaseException, trace: Optional[TracebackType]) -> None:
+    def hook(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
         if issubclass(kind, UserError):
             print(f"dcmbr_fairseq: error: {error}", file=sys.stderr)
         else:

@@ -6,8 +6,9 @@ import gzip
 import io
 import os
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, Iterator, List, Tuple, Union
+from typing import IO, Union
 
 from dcmbr_fairseq.errors import UserError
 
@@ -41,7 +42,7 @@ def iter_lines(path: PathLike) -> Iterator[str]:
             ) from error
 
 
-def read_lines(path: PathLike) -> List[str]:
+def read_lines(path: PathLike) -> list[str]:
     """The lines of a file as a list; see :func:`iter_lines`."""
     return list(iter_lines(path))
 
@@ -61,9 +62,9 @@ def atomic_writer(path: PathLike) -> Iterator[IO[str]]:
 
 
 @contextlib.contextmanager
-def atomic_writers(*paths: PathLike) -> Iterator[Tuple[IO[str], ...]]:
+def atomic_writers(*paths: PathLike) -> Iterator[tuple[IO[str], ...]]:
     """Write several files that appear all together, or not at all; see :func:`atomic_writer`."""
-    names: List[str] = []
+    names: list[str] = []
     try:
         with contextlib.ExitStack() as opened:
             outs = tuple(opened.enter_context(_temporary(Path(path), names)) for path in paths)
@@ -85,7 +86,7 @@ def atomic_writers(*paths: PathLike) -> Iterator[Tuple[IO[str], ...]]:
 
 
 @contextlib.contextmanager
-def _temporary(target: Path, names: List[str]) -> Iterator[IO[str]]:
+def _temporary(target: Path, names: list[str]) -> Iterator[IO[str]]:
     """A new file beside ``target``, its name added to ``names``; on disk, complete, when the block ends."""
     target.parent.mkdir(parents=True, exist_ok=True)
     descriptor, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".partial")

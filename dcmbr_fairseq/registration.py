@@ -4,9 +4,9 @@ import importlib
 import importlib.abc
 import importlib.util
 import sys
+from collections.abc import Callable, Mapping, Sequence
 from importlib.machinery import ModuleSpec
 from types import ModuleType
-from typing import Callable, Mapping, Optional, Sequence
 
 #: Modules that the documentation of version 0.1 told users to import, and where they stand now, below this package.
 MOVED = {
@@ -73,8 +73,8 @@ class _Watcher(importlib.abc.MetaPathFinder):
         self.needed_by = needed_by
 
     def find_spec(
-        self, fullname: str, path: Optional[Sequence[str]], target: Optional[ModuleType] = None
-    ) -> Optional[ModuleSpec]:
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
         if self.needed_by(fullname):
             importlib.import_module(self.name)  # comes back here for the name itself
             module = sys.modules.get(fullname)  # the action has imported it
@@ -93,7 +93,7 @@ class _ThenLoader(importlib.abc.Loader):
         self.loader = loader
         self.action = action
 
-    def create_module(self, spec: ModuleSpec) -> Optional[ModuleType]:
+    def create_module(self, spec: ModuleSpec) -> ModuleType | None:
         return self.loader.create_module(spec)
 
     def exec_module(self, module: ModuleType) -> None:

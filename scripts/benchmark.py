@@ -14,8 +14,9 @@ for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "
 import argparse  # noqa: E402
 import json  # noqa: E402
 import sys  # noqa: E402
+from collections.abc import Callable  # noqa: E402
 from pathlib import Path  # noqa: E402
-from typing import Any, Callable, Dict  # noqa: E402
+from typing import Any  # noqa: E402
 
 import torch  # noqa: E402
 
@@ -58,17 +59,17 @@ def _with_defaults(args: argparse.Namespace) -> argparse.Namespace:
     return args
 
 
-def benchmarks(args: argparse.Namespace) -> Dict[str, Any]:
+def benchmarks(args: argparse.Namespace) -> dict[str, Any]:
     """The figures asked for by name."""
     world = decoding.trained_world(args.checkpoint, args.data, args.text, args.bpe_codes, args.sentences)
-    parts: Dict[str, Callable[[], Any]] = {
+    parts: dict[str, Callable[[], Any]] = {
         "decoding": lambda: decoding.decoding_benchmarks(world, args.runs),
         "base": lambda: decoding.base_benchmark(args.runs),
         "kernels": lambda: kernels.kernel_benchmarks(args.kernel_text, None, args.runs),
     }
     if args.mbrs_decode is not None:
         parts["mbrs"] = lambda: decoding.mbrs_benchmark(world, args.mbrs_decode, args.runs)
-    report: Dict[str, Any] = {"torch": torch.__version__, "threads": torch.get_num_threads(), "runs": args.runs}
+    report: dict[str, Any] = {"torch": torch.__version__, "threads": torch.get_num_threads(), "runs": args.runs}
     for name, part in parts.items():
         if not args.only or name in args.only:
             print(f"measuring {name} ...", file=sys.stderr)

@@ -6,9 +6,9 @@ import shutil
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
-from typing import Callable, List
 
 import fairseq_commands
 import multilingual_world
@@ -77,7 +77,7 @@ def multi30k_model(shared: Path) -> Path:
 LONGEST = ("test_task", "test_pipelines", "test_bad_input", "test_configs", "test_mbart50", "test_demo")
 
 
-def pytest_collection_modifyitems(items: List[pytest.Item]) -> None:
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Put the tests of the longest files first; the order is otherwise kept."""
     places = {name: place for place, name in enumerate(LONGEST)}
     items.sort(key=lambda item: places.get(item.path.stem, len(LONGEST)))

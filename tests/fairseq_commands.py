@@ -3,7 +3,6 @@
 import subprocess
 import sys
 from pathlib import Path
-from typing import List, Optional, Tuple
 
 REPOSITORY = Path(__file__).parents[1]
 PACKAGE = REPOSITORY / "dcmbr_fairseq"
@@ -12,8 +11,8 @@ PACKAGE = REPOSITORY / "dcmbr_fairseq"
 def run_fairseq(
     command: str,
     *arguments: object,
-    stdin: Optional[str] = None,
-    user_dir: Optional[Path] = PACKAGE,
+    stdin: str | None = None,
+    user_dir: Path | None = PACKAGE,
     check: bool = True,
 ) -> "subprocess.CompletedProcess[str]":
     """Run ``fairseq-COMMAND`` on the CPU and return its exit status and what it wrote.
@@ -30,7 +29,7 @@ def run_fairseq(
 
 
 def run(
-    line: List[str], stdin: Optional[str] = None, check: bool = True, **options: object
+    line: list[str], stdin: str | None = None, check: bool = True, **options: object
 ) -> "subprocess.CompletedProcess[str]":
     """Run a command line; ``stdout`` and ``stderr`` are UTF-8 texts with their line ends as they were written."""
     done = subprocess.run(line, input=(stdin or "").encode(), capture_output=True, timeout=300, **options)  # type: ignore
@@ -40,7 +39,7 @@ def run(
     return result
 
 
-def generated(stdout: str, kind: str = "D") -> List[Tuple[int, str]]:
+def generated(stdout: str, kind: str = "D") -> list[tuple[int, str]]:
     """``(sentence id, last column)`` of each ``S``, ``T``, ``H``, ``D`` or ``P`` line of fairseq's output."""
     rows = (line.split("\t") for line in stdout.split("\n") if line.startswith(f"{kind}-"))
     return [(int(row[0][2:]), row[-1]) for row in rows]

@@ -5,7 +5,8 @@ finds noun phrases in plain sentences: determiner, adjectives, noun.
 """
 
 import re
-from typing import Dict, Iterable, Iterator, List, NamedTuple, Optional, Set, Tuple
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
 #: Rows: case; columns: masculine, feminine, neuter, plural; each cell: determiner, ending of an adjective after it.
 AFTER_DER = """
@@ -58,7 +59,7 @@ class Problem(NamedTuple):
     sentence: str
 
 
-def _cells(table: str, stem: str, replacement: str) -> Iterator[Tuple[str, NounForm, str]]:
+def _cells(table: str, stem: str, replacement: str) -> Iterator[tuple[str, NounForm, str]]:
     for line in table.strip().split("\n"):
         case, *cells = line.split()
         for column, cell in zip(COLUMNS, cells, strict=True):
@@ -66,9 +67,9 @@ def _cells(table: str, stem: str, replacement: str) -> Iterator[Tuple[str, NounF
             yield determiner.replace(stem, replacement, 1), NounForm(column, case), ending
 
 
-def determiners() -> Dict[str, Set[Tuple[NounForm, str]]]:
+def determiners() -> dict[str, set[tuple[NounForm, str]]]:
     """determiner -> where it stands, and the ending of an adjective after it."""
-    found: Dict[str, Set[Tuple[NounForm, str]]] = {}
+    found: dict[str, set[tuple[NounForm, str]]] = {}
     tables = [("der", AFTER_DER, "", "")]
     tables += [(w, AFTER_KEIN, "kein", w) for w in "ein kein mein dein unser ihr".split()]
     tables += [(w, AFTER_DIESER, "dies", w) for w in ("dies", "welch", "jed")]
@@ -89,12 +90,12 @@ DETERMINERS = determiners()
 class Checker:
     """Checks sentences against the forms of known nouns and the stems of known adjectives."""
 
-    def __init__(self, nouns: Dict[str, Set[NounForm]], adjective_stems: Iterable[str], numbers: Iterable[str]):
+    def __init__(self, nouns: dict[str, set[NounForm]], adjective_stems: Iterable[str], numbers: Iterable[str]):
         self.nouns = nouns
         self.stems = set(adjective_stems)
         self.numbers = set(numbers)
 
-    def problems(self, sentence: str) -> List[Problem]:
+    def problems(self, sentence: str) -> list[Problem]:
         """The noun phrases of a sentence in which determiner, adjectives, noun and preposition do not agree."""
         words = re.findall(r"[\w-]+|[^\w\s]", sentence)
         found = []
@@ -110,13 +111,13 @@ class Checker:
                 found.append(Problem(" ".join(words[max(0, start - 2) : end + 1]), sentence))
         return found
 
-    def _ending(self, word: str) -> Optional[str]:
+    def _ending(self, word: str) -> str | None:
         for length in (2, 1):
             if word[-length:] in ("e", "er", "en", "em", "es") and word[:-length].lower() in self.stems:
                 return word[-length:]
         return None
 
-    def _agrees(self, preposition: str, before: str, adjectives: List[str], forms: Set[NounForm]) -> bool:
+    def _agrees(self, preposition: str, before: str, adjectives: list[str], forms: set[NounForm]) -> bool:
         endings = {self._ending(word) for word in adjectives}
         lower = before.lower()
         if lower in DETERMINERS:

@@ -2,7 +2,7 @@
 
 import io
 import sys
-from typing import Any, List, Tuple
+from typing import Any
 
 import pytest
 from fairseq_commands import PACKAGE, generated
@@ -42,7 +42,7 @@ class Fairseq:
 
         return self._run(train.cli_main, "train", arguments)
 
-    def _run(self, main: Any, name: str, arguments: Tuple[object, ...]) -> str:
+    def _run(self, main: Any, name: str, arguments: tuple[object, ...]) -> str:
         line = [f"fairseq-{name}", *map(str, arguments), "--cpu", "--user-dir", str(PACKAGE)]
         self.monkeypatch.setattr(sys, "argv", line)
         self.capsys.readouterr()
@@ -50,12 +50,12 @@ class Fairseq:
         return self.capsys.readouterr().out
 
 
-def rows(stdout: str, kinds: str = "SHDPT") -> List[str]:
+def rows(stdout: str, kinds: str = "SHDPT") -> list[str]:
     """The result lines of fairseq's output, in order, without those that measure time."""
     return [line for line in stdout.split("\n") if line[:2] in {f"{kind}-" for kind in kinds}]
 
 
-def translations(stdout: str) -> List[str]:
+def translations(stdout: str) -> list[str]:
     """The D- texts by sentence id, best only."""
     best = {}
     for number, text in generated(stdout):

@@ -10,7 +10,6 @@ import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Dict, List
 
 import sentencepiece
 from fairseq_commands import PACKAGE, REPOSITORY
@@ -81,15 +80,15 @@ class World:
         """The model of one of :data:`CONVENTIONS`."""
         return self.folder / "models" / convention / "checkpoint_last.pt"
 
-    def lines(self, language: str, split: str = "test") -> List[str]:
+    def lines(self, language: str, split: str = "test") -> list[str]:
         """Plain text: 400 lines of train, 20 of valid, 12 of test."""
         return (self.folder / "text" / f"{split}.{language}").read_text("utf-8").splitlines()
 
-    def options(self, convention: str) -> List[object]:
+    def options(self, convention: str) -> list[object]:
         """What decoding has to be told: task, languages and tokens, of our tasks."""
         if convention == "mbart25":
             return ["--task", "translation_from_pretrained_bart_dcmbr", "--langs", ",".join(LANGUAGES)]
-        task: List[object] = ["--task", "translation_multi_simple_epoch_dcmbr", "--decoder-langtok"]
+        task: list[object] = ["--task", "translation_multi_simple_epoch_dcmbr", "--decoder-langtok"]
         if convention == "nllb":
             known = ["--langs", ",".join(LANGUAGES), "--fixed-dictionary", self.nllb_dictionary]
             return [*task, *known, "--encoder-langtok", "src", "--lang-pairs", PAIRS]
@@ -114,7 +113,7 @@ def build_world(folder: Path) -> None:
 
 def write_text(folder: Path) -> None:
     """Random sentences of a tiny grammar; many words have two translations."""
-    words: Dict[str, List[List[str]]] = {
+    words: dict[str, list[list[str]]] = {
         "en_XX": [["the"], ["dog"], ["cat"], ["friend"], ["sees"], ["hears"], ["likes"], ["today"], ["again"]],
         "de_DE": [["der", "ein"], ["Hund", "Köter"], ["Kater"], ["Freund"], ["sieht", "erblickt"], ["hört"],
                   ["mag", "liebt"], ["heute"], ["wieder", "erneut"]],
@@ -151,7 +150,7 @@ def learn_pieces(world: World) -> None:
         (world.folder / "segmented" / path.name).write_text("".join(f"{line}\n" for line in lines), "utf-8")
 
 
-def preprocessing(folder: Path, language: str) -> List[object]:
+def preprocessing(folder: Path, language: str) -> list[object]:
     """The fairseq-preprocess command of English with another language."""
     prefixes = [f"--{split}pref={folder / 'segmented' / split}" for split in ("train", "valid", "test")]
     sides = ["-s", "en_XX", "-t", language, "--srcdict", folder / "release" / "dict.en_XX.txt"]
@@ -159,10 +158,10 @@ def preprocessing(folder: Path, language: str) -> List[object]:
             folder / "bin"]  # fmt: skip
 
 
-def training(world: World, convention: str) -> List[object]:
+def training(world: World, convention: str) -> list[object]:
     """The fairseq-train command of one convention."""
     updates, task = CONVENTIONS[convention]
-    known: List[object] = []
+    known: list[object] = []
     if convention in ("mbart50", "replacing"):
         known = ["--lang-dict", world.release / "ML50_langs.txt"]
     elif convention == "nllb":
@@ -175,7 +174,7 @@ def training(world: World, convention: str) -> List[object]:
     ]  # fmt: skip
 
 
-def run_all(jobs: List[List[object]]) -> None:
+def run_all(jobs: list[list[object]]) -> None:
     """Run fairseq's commands one after another in one process."""
     lines = json.dumps([list(map(str, job)) for job in jobs])
     done = subprocess.run(

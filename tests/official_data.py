@@ -5,16 +5,16 @@ import io
 import random
 import tarfile
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
-from typing import Callable, Dict, List, Tuple
 from xml.sax.saxutils import escape
 
 from toy_world import toy_pair
 
-Pairs = List[Tuple[str, str]]
+Pairs = list[tuple[str, str]]
 
 #: each language's rendering of the toy German, so that no two languages are alike
-RENDERINGS: Dict[str, Callable[[str], str]] = {"de": str, "ro": lambda text: text.replace("s", "ş").replace("t", "ţ")}
+RENDERINGS: dict[str, Callable[[str], str]] = {"de": str, "ro": lambda text: text.replace("s", "ş").replace("t", "ţ")}
 
 
 def toy_pairs(count: int, language: str, seed: int) -> Pairs:
@@ -26,7 +26,7 @@ def toy_pairs(count: int, language: str, seed: int) -> Pairs:
 
 def distinct_pairs(count: int, language: str, seed: int) -> Pairs:
     """The same without repetitions, and with two pairs that the filters drop: one has a tag, one is a copy."""
-    found: Dict[Tuple[str, str], None] = {}
+    found: dict[tuple[str, str], None] = {}
     while len(found) < count:
         found.update(dict.fromkeys(toy_pairs(count, language, seed + len(found))))
     return [*list(found)[:count], ("<b>bold</b> dog", "<b>fett</b>"), ("the same", "the same")]

@@ -5,7 +5,6 @@ import pickle
 import sys
 import warnings
 from pathlib import Path
-from typing import Dict, List, Optional, Tuple
 from zipfile import ZipFile
 
 import numpy as np
@@ -28,7 +27,7 @@ from dcmbr_fairseq import compat
 @pytest.mark.parametrize("multiple", [1, 2, 3, 8, 16])
 @pytest.mark.parametrize("max_sentences", [None, 1, 3, 4, 16])
 @pytest.mark.parametrize("by_vector", [False, True])
-def test_batches_keep_every_index(multiple: int, max_sentences: Optional[int], by_vector: bool) -> None:
+def test_batches_keep_every_index(multiple: int, max_sentences: int | None, by_vector: bool) -> None:
     for size in range(1, 18):
         lengths = np.arange(size, dtype=np.int64) % 5 + 1
         batches = data_utils.batch_by_size(
@@ -48,7 +47,7 @@ def test_batches_keep_every_index(multiple: int, max_sentences: Optional[int], b
 
 @given(st.lists(st.integers(1, 30), max_size=60), st.integers(1, 9), st.integers(30, 200))
 @settings(deadline=None)
-def test_batches_keep_every_index_of_any_lengths(lengths: List[int], multiple: int, max_tokens: int) -> None:
+def test_batches_keep_every_index_of_any_lengths(lengths: list[int], multiple: int, max_tokens: int) -> None:
     batches = (
         data_utils.batch_by_size(
             list(range(len(lengths))),  # a plain list, as some data sets give it
@@ -79,7 +78,7 @@ def test_generate_translates_every_line(toy, fairseq) -> None:
 # ------------------------------------------------------------------------------------------------------ checkpoints
 
 
-def checkpoint_with_numpy_scalars() -> Dict[str, object]:
+def checkpoint_with_numpy_scalars() -> dict[str, object]:
     """What ``fairseq-train --eval-bleu`` saves besides weights: scores and counts are numpy scalars and arrays."""
     args = argparse.Namespace(arch="transformer", task="translation", criterion="cross_entropy", no_progress_bar=True)
     counts = np.array([3, 2, 1, 0], dtype=np.int64)
@@ -139,7 +138,7 @@ def encoder_layer() -> TransformerEncoderLayerBase:
     return TransformerEncoderLayerBase(config)
 
 
-def with_fast_path_copies(state: Dict[str, torch.Tensor], prefix: str = "") -> Dict[str, torch.Tensor]:
+def with_fast_path_copies(state: dict[str, torch.Tensor], prefix: str = "") -> dict[str, torch.Tensor]:
     """The state of an encoder layer as fairseq 0.12.2 saved it: its fast path kept copies of the layer's weights."""
     copies = {}
     for kind in ("weight", "bias"):
@@ -216,7 +215,7 @@ def test_interactive_reads_the_same_lines(
 
 
 def test_repairing_again_changes_nothing() -> None:
-    def repaired() -> List[object]:
+    def repaired() -> list[object]:
         layer = TransformerEncoderLayerBase
         return [data_utils.batch_by_size, layer.__init__, layer._load_from_state_dict, sys.excepthook,
                 len(warnings.filters), len(torch.serialization.get_safe_globals()), sys.meta_path[:]]  # fmt: skip
@@ -256,7 +255,7 @@ SHOWN = [
 ]
 
 
-def shown_warnings() -> List[Tuple[str, str]]:
+def shown_warnings() -> list[tuple[str, str]]:
     """Which of ``SILENCED`` and ``SHOWN`` pass the filters in force, each warned of from here."""
     kinds = {kind.__name__: kind for kind in (FutureWarning, UserWarning, RuntimeWarning)}
     with warnings.catch_warnings(record=True) as caught:

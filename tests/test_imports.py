@@ -4,8 +4,8 @@ import ast
 import importlib
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Dict, Iterator, List, Set
 
 import pytest
 from fairseq_commands import PACKAGE, run
@@ -14,7 +14,7 @@ from dcmbr_fairseq.cli import COMMANDS, main
 from dcmbr_fairseq.registration import MOVED
 
 #: Layers from top to bottom; a room may import from its own layer, as long as no circle arises, and from those below.
-LAYERS: List[Set[str]] = [
+LAYERS: list[set[str]] = [
     {"__init__"},  # registers what the others define
     {"cli"},
     {"commands"},
@@ -27,7 +27,7 @@ LAYERS: List[Set[str]] = [
     {"files", "errors", "compat", "registration", "lemma"},
 ]
 #: Who may import a room; the others are open to all above them.
-DOORS: Dict[str, Set[str]] = {
+DOORS: dict[str, set[str]] = {
     "tasks": {"__init__"},
     "decoding": {"tasks", "measure", "commands"},
     "search": {"measure"},
@@ -58,7 +58,7 @@ def imported_names(module: Path) -> Iterator[str]:
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
-def parts_imported(module: Path) -> Set[str]:
+def parts_imported(module: Path) -> set[str]:
     """The other parts of this package that a module imports."""
     names = (name.split(".") for name in imported_names(module) if name.split(".")[0] == "dcmbr_fairseq")
     parts = {name[1] for name in names if len(name) > 1 and not name[1].startswith("__")}
@@ -84,7 +84,7 @@ def test_rooms_are_entered_by_their_doors(module: Path) -> None:
     assert not strangers, f"{own} may not import {strangers}"
 
 
-def circle(edges: Dict[str, Set[str]]) -> Set[str]:
+def circle(edges: dict[str, set[str]]) -> set[str]:
     """What remains of a graph once everything that leads to no circle has been taken away."""
     remaining = dict(edges)
     while leaves := [node for node, others in remaining.items() if not others & remaining.keys()]:
@@ -94,7 +94,7 @@ def circle(edges: Dict[str, Set[str]]) -> Set[str]:
 
 
 def test_rooms_import_each_other_in_no_circle() -> None:
-    rooms: Dict[str, Set[str]] = {part_of(module): set() for module in MODULES}
+    rooms: dict[str, set[str]] = {part_of(module): set() for module in MODULES}
     for module in MODULES:
         rooms[part_of(module)] |= parts_imported(module)
     assert not circle(rooms)
@@ -105,7 +105,7 @@ def test_files_import_each_other_in_no_circle() -> None:
     names = {module: ".".join(module.relative_to(PACKAGE.parent).with_suffix("").parts) for module in MODULES}
     names = {module: name.removesuffix(".__init__") for module, name in names.items()}
     known = set(names.values())
-    files: Dict[str, Set[str]] = {}
+    files: dict[str, set[str]] = {}
     for module, name in names.items():
         imported = {full if full in known else full.rpartition(".")[0] for full in imported_names(module)}
         files[name] = (imported & known) - {name}
@@ -126,7 +126,7 @@ def test_pure_parts_never_import_fairseq(part: str) -> None:
     assert not importers
 
 
-def loaded_by(code: str) -> Set[str]:
+def loaded_by(code: str) -> set[str]:
     """Top-level names of the modules that a fresh interpreter has loaded after running ``code``."""
     report = f"{code}\nimport sys; print(*{{name.partition('.')[0] for name in sys.modules}})"
     return set(run([sys.executable, "-c", report]).stdout.split("\n")[-2].split())

@@ -8,7 +8,6 @@ from email.message import Message
 from email.parser import Parser
 from importlib.metadata import version
 from pathlib import Path
-from typing import List
 from zipfile import ZipFile
 
 import pytest
@@ -40,7 +39,7 @@ def metadata(wheel: ZipFile) -> Message:
     return Parser().parsestr(wheel.read(name).decode())
 
 
-def requirements(metadata: Message, extra: str = "") -> List[Requirement]:
+def requirements(metadata: Message, extra: str = "") -> list[Requirement]:
     """The requirements that hold for one extra, or for all installations."""
     parsed = [Requirement(line) for line in metadata.get_all("Requires-Dist", [])]
     return [r for r in parsed if (r.marker.evaluate({"extra": extra}) if r.marker else not extra)]

@@ -2,7 +2,8 @@
 
 import itertools
 from argparse import Namespace
-from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 import torch
@@ -29,7 +30,7 @@ def toy_transformer(words: int = 3, seed: int = 4, spread: float = 1.5, **settin
         settings: architecture options of fairseq's Transformer.
     """
     torch.manual_seed(seed)
-    sizes: Dict[str, Any] = {}
+    sizes: dict[str, Any] = {}
     for side in ("encoder", "decoder"):
         sizes.update({f"{side}_embed_dim": 16, f"{side}_ffn_embed_dim": 16, f"{side}_layers": 2})
         sizes[f"{side}_attention_heads"] = 2
@@ -59,7 +60,7 @@ def teacher_forced(
     return (torch.logsumexp(torch.stack(logs).double(), dim=0) - np.log(len(logs))).numpy()
 
 
-def all_targets(words: int, max_len: int, min_len: int = 0) -> Iterator[Tuple[int, ...]]:
+def all_targets(words: int, max_len: int, min_len: int = 0) -> Iterator[tuple[int, ...]]:
     """All translations of at most ``max_len`` tokens, end of sentence included: every symbol but padding may occur."""
     symbols = [token for token in range(4 + words) if token not in (PAD, EOS)]
     for length in range(min_len, max_len + 1):
@@ -92,7 +93,7 @@ def exact_distribution(
     temperature: float = 1.0,
     min_len: int = 1,
     truncate: Any = None,
-) -> Dict[Tuple[int, ...], float]:
+) -> dict[tuple[int, ...], float]:
     """The probability of every translation under the cooled, truncated model."""
     targets = list(all_targets(words, max_len, min_len))
     logs = teacher_forced(models, source, targets)
@@ -105,7 +106,7 @@ def exact_distribution(
     return result
 
 
-def net_input(sources: List[List[int]], left_pad: bool = True) -> Dict[str, torch.Tensor]:
+def net_input(sources: list[list[int]], left_pad: bool = True) -> dict[str, torch.Tensor]:
     """fairseq's batch of these source sentences."""
     width = max(map(len, sources))
     rows = torch.full((len(sources), width), PAD)
@@ -115,8 +116,8 @@ def net_input(sources: List[List[int]], left_pad: bool = True) -> Dict[str, torc
 
 
 def sample_toy(
-    models: Sequence[torch.nn.Module], sources: List[List[int]], specs: Sequence[Any], max_len: int = 3,
-    prefixes: Optional[np.ndarray] = None, bos: int = EOS, min_len: int = 1, unk_penalty: float = 0.0, **settings: Any,
+    models: Sequence[torch.nn.Module], sources: list[list[int]], specs: Sequence[Any], max_len: int = 3,
+    prefixes: np.ndarray | None = None, bos: int = EOS, min_len: int = 1, unk_penalty: float = 0.0, **settings: Any,
 ) -> Any:  # fmt: skip
     """Run the sampler on the toy model; ``settings`` go to PrefixSampler."""
     from dcmbr_fairseq.decoders.encoding import encode
@@ -130,6 +131,6 @@ def sample_toy(
         return PrefixSampler(support, **settings).sample(make_decoder, batch, specs)
 
 
-def drawn(pool: Any) -> List[Tuple[int, ...]]:
+def drawn(pool: Any) -> list[tuple[int, ...]]:
     """Every draw of a pool as a tuple of tokens, in draw order."""
     return [tuple(pool.tokens[draw].tolist()) for draw in pool.draws]

@@ -7,7 +7,6 @@ import random
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
-from typing import List, Tuple
 
 from fairseq_commands import run_fairseq
 
@@ -37,7 +36,7 @@ class Toy:
         """The same less trained, for ensembles."""
         return self.folder / "earlier.pt"
 
-    def lines(self, language: str, split: str = "test") -> List[str]:
+    def lines(self, language: str, split: str = "test") -> list[str]:
         """The plain text of a split: 600 lines of train, 40 of valid, 23 of test (also files in ``folder/text``)."""
         return (self.folder / "text" / f"{split}.{language}").read_text("utf-8").splitlines()
 
@@ -56,13 +55,13 @@ def build_toy(folder: Path) -> None:
     train_toy(folder)
 
 
-def toy_pair(dice: random.Random) -> Tuple[str, str]:
+def toy_pair(dice: random.Random) -> tuple[str, str]:
     """A random sentence and one of its translations."""
     nouns = {"dog": ("Hund", "Köter"), "cat": ("Kater",), "friend": ("Freund", "Kumpel"), "man": ("Mann",)}
     verbs = {"sees": ("sieht", "erblickt"), "hears": ("hört",), "likes": ("mag", "liebt")}
     tails = {"today": ("heute",), "again": ("wieder", "erneut"), "quietly": ("leise", "still")}
 
-    def noun_phrase(accusative: bool) -> Tuple[str, str]:
+    def noun_phrase(accusative: bool) -> tuple[str, str]:
         article = dice.choice(["the", "a"])
         noun = dice.choice(sorted(nouns))
         german = {"the": ("der", "den"), "a": ("ein", "einen")}[article][accusative]

@@ -8,8 +8,9 @@ import argparse
 import logging
 import os
 import re
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Dict, List, Sequence
+from typing import Any
 
 from dcmbr_fairseq.errors import UserError
 
@@ -40,7 +41,7 @@ def run(args: argparse.Namespace) -> None:
     save(average(paths), Path(args.output))
 
 
-def last_checkpoints(folder: Path, count: int) -> List[Path]:
+def last_checkpoints(folder: Path, count: int) -> list[Path]:
     """The last ``count`` checkpoints of a run, oldest first.
 
     Raises:
@@ -58,7 +59,7 @@ def last_checkpoints(folder: Path, count: int) -> List[Path]:
     return [path for _, path in sorted(numbered)[-count:]]
 
 
-def average(paths: Sequence[Path]) -> Dict[str, Any]:
+def average(paths: Sequence[Path]) -> dict[str, Any]:
     """The last checkpoint with the mean of all parameters; one file is in memory beside the sum.
 
     Floating-point parameters are added in float64 and keep their type; the few others come from the last file.
@@ -68,10 +69,10 @@ def average(paths: Sequence[Path]) -> Dict[str, Any]:
     """
     import torch
 
-    total: Dict[str, torch.Tensor] = {}
+    total: dict[str, torch.Tensor] = {}
     for path in paths:
         state = load(path)
-        model: Dict[str, torch.Tensor] = state["model"]
+        model: dict[str, torch.Tensor] = state["model"]
         if total and shapes(model) != shapes(total):
             raise UserError(f"{path} has other parameters than {paths[0]}: average checkpoints of one model only")
         for name, value in model.items():
@@ -83,12 +84,12 @@ def average(paths: Sequence[Path]) -> Dict[str, Any]:
     return {**state, "model": mean, "last_optimizer_state": None}
 
 
-def shapes(model: Dict[str, Any]) -> Dict[str, Any]:
+def shapes(model: dict[str, Any]) -> dict[str, Any]:
     """Parameter names with their shapes."""
     return {name: tuple(value.shape) for name, value in model.items()}
 
 
-def load(path: Path) -> Dict[str, Any]:
+def load(path: Path) -> dict[str, Any]:
     """A checkpoint on the CPU.
 
     Raises:
@@ -110,7 +111,7 @@ def load(path: Path) -> Dict[str, Any]:
     return state
 
 
-def save(state: Dict[str, Any], output: Path) -> None:
+def save(state: dict[str, Any], output: Path) -> None:
     """Write a checkpoint whole or not at all."""
     import torch
 

@@ -5,7 +5,6 @@ import dataclasses
 import json
 import math
 import os
-from typing import Optional
 
 from dcmbr_fairseq.corpus.clean import (
     REASONS,
@@ -148,7 +147,7 @@ def filter_table(report: FilterReport) -> str:
     return "\n".join(rows)
 
 
-def write_report(path: Optional[str], counts: dict) -> None:
+def write_report(path: str | None, counts: dict) -> None:
     """Write the counts as a JSON object, if a path is given."""
     if path is not None:
         with atomic_writer(path) as out:
@@ -161,7 +160,7 @@ def at_least_one(flag: str, value: float) -> None:
         raise UserError(f"{flag} must be at least 1, got {value}")
 
 
-def distinct_outputs(*paths: Optional[str]) -> None:
+def distinct_outputs(*paths: str | None) -> None:
     """Raises UserError where two outputs have one name."""
     given = [os.path.realpath(path) for path in paths if path is not None]
     if len(set(given)) < len(given):

@@ -3,7 +3,7 @@
 import argparse
 import tempfile
 from pathlib import Path
-from typing import Any, Dict, List
+from typing import Any
 
 from dcmbr_fairseq.commands.evaluate import parse_metric_arguments
 from dcmbr_fairseq.commands.model_options import (
@@ -54,7 +54,7 @@ def run(args: argparse.Namespace) -> None:
     systems = load_systems(args, workspace)
     corpus = workspace.corpus(systems[0], args.references)
     task = args.test_set or workspace.test_set()
-    rows: List[Dict[str, Any]] = []
+    rows: list[dict[str, Any]] = []
     with tempfile.TemporaryDirectory() as temporary:
         for system in systems:
             store = PoolStore(Path(args.pools or temporary), workspace, system, max(sizes))

@@ -2,7 +2,7 @@
 
 import argparse
 import math
-from typing import TYPE_CHECKING, Any, Dict, List
+from typing import TYPE_CHECKING, Any
 
 from dcmbr_fairseq.commands.model_options import add_model_arguments, load_systems, open_workspace
 from dcmbr_fairseq.errors import UserError
@@ -39,7 +39,7 @@ def run(args: argparse.Namespace) -> None:
         raise UserError("--match finds the temperature: leave out --temperatures")
     workspace = open_workspace(args)
     systems = load_systems(args, workspace)
-    rows: List[Dict[str, Any]] = []
+    rows: list[dict[str, Any]] = []
     if args.match is None:
         for system in systems:
             rows += [row_of(system, found) for found in mean_token_entropies(workspace, system, temperatures)]
@@ -67,7 +67,7 @@ def entropy_to_match(text: str, workspace: "Workspace") -> float:
     return nats
 
 
-def row_of(system: "System", found: "MeanEntropy") -> Dict[str, Any]:
+def row_of(system: "System", found: "MeanEntropy") -> dict[str, Any]:
     """One row of the table."""
     return {
         **system.columns(),

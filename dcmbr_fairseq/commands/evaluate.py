@@ -3,7 +3,8 @@
 import argparse
 import json
 import sys
-from typing import Any, Dict, List, Mapping, Optional
+from collections.abc import Mapping
+from typing import Any
 
 from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.evaluation.metrics import ERROR_RATES, Evaluation, MetricOptions, evaluate
@@ -57,7 +58,7 @@ def run(args: argparse.Namespace) -> None:
     write_output(show(result, args.format, seconds), args.output)
 
 
-def parse_metrics(text: str) -> List[str]:
+def parse_metrics(text: str) -> list[str]:
     """The names in ``--metrics``, known ones in lower case.
 
     Raises:
@@ -84,7 +85,7 @@ def parse_metric_arguments(text: str, flag: str = "--metric-args") -> Mapping[st
     return arguments
 
 
-def parse_seconds(text: Optional[str], names: List[str]) -> Optional[List[float]]:
+def parse_seconds(text: str | None, names: list[str]) -> list[float] | None:
     """The numbers of ``--seconds``.
 
     Raises:
@@ -101,16 +102,16 @@ def parse_seconds(text: Optional[str], names: List[str]) -> Optional[List[float]
     return seconds
 
 
-def show(result: Evaluation, form: str, seconds: Optional[List[float]] = None) -> str:
+def show(result: Evaluation, form: str, seconds: list[float] | None = None) -> str:
     """The scores in the asked form; signatures follow the table, or are a field of the JSON object."""
-    columns: Dict[str, List[float]] = dict(result.scores)
+    columns: dict[str, list[float]] = dict(result.scores)
     if seconds is not None:
         columns["seconds"] = seconds
     if form == "json":
         rows = [{"name": name, **{c: columns[c][i] for c in columns}} for i, name in enumerate(result.systems)]
         out = {"segments": result.segments, "systems": rows, "signatures": result.signatures}
         return json.dumps(out, ensure_ascii=False, indent=2) + "\n"
-    cells: List[List[Cell]] = [[name, *(c[i] for c in columns.values())] for i, name in enumerate(result.systems)]
+    cells: list[list[Cell]] = [[name, *(c[i] for c in columns.values())] for i, name in enumerate(result.systems)]
     grid = Grid(["system", *columns], cells, bold=best_cells(columns, len(result.systems)))
     if form == "tsv":
         return render(grid, form)
@@ -119,9 +120,9 @@ def show(result: Evaluation, form: str, seconds: Optional[List[float]] = None) -
     return render(grid, form) + "\n" + ("  \n" if form == "markdown" else "\n").join(notes) + "\n"
 
 
-def best_cells(columns: Mapping[str, List[float]], systems: int) -> List[List[int]]:
+def best_cells(columns: Mapping[str, list[float]], systems: int) -> list[list[int]]:
     """For each system the columns in which it is best, as printed; nothing is best among one."""
-    bold: List[List[int]] = [[] for _ in range(systems)]
+    bold: list[list[int]] = [[] for _ in range(systems)]
     if systems < 2:
         return bold
     for number, (label, values) in enumerate(columns.items(), 1):
@@ -133,7 +134,7 @@ def best_cells(columns: Mapping[str, List[float]], systems: int) -> List[List[in
     return bold
 
 
-def write_output(text: str, path: Optional[str]) -> None:
+def write_output(text: str, path: str | None) -> None:
     """Write ``text`` to a file, whole or not at all, or to standard output."""
     if path is None:
         sys.stdout.write(text)

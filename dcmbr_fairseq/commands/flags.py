@@ -6,8 +6,9 @@ the configs name their common parts relative to it.
 
 import argparse
 import sys
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Iterator, List, Mapping, Sequence
+from typing import Any
 
 from dcmbr_fairseq.errors import UserError
 
@@ -76,7 +77,7 @@ def permissive(override: str) -> str:
     return f"++{override}" if "." in key and override[0] not in "+~" else override
 
 
-def to_flags(config: Mapping[str, Any]) -> List[str]:
+def to_flags(config: Mapping[str, Any]) -> list[str]:
     """The words after ``fairseq-train``: the data folder, then flags in the config's order.
 
     Raises:

@@ -3,7 +3,7 @@
 import argparse
 import logging
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Dict, List, Tuple
+from typing import TYPE_CHECKING, Any
 
 from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.evaluation.systems import system_names
@@ -57,7 +57,7 @@ def open_workspace(args: argparse.Namespace) -> "Workspace":
     return Workspace(args.fairseq_flags, args.first)
 
 
-def named_paths(args: argparse.Namespace) -> List[Tuple[str, str]]:
+def named_paths(args: argparse.Namespace) -> list[tuple[str, str]]:
     """``(path, name)`` of every model.
 
     Raises:
@@ -70,12 +70,12 @@ def named_paths(args: argparse.Namespace) -> List[Tuple[str, str]]:
     return list(zip(args.path, system_names(args.names, args.path), strict=True))
 
 
-def load_systems(args: argparse.Namespace, workspace: "Workspace") -> "List[System]":
+def load_systems(args: argparse.Namespace, workspace: "Workspace") -> "list[System]":
     """All models, loaded: what is missing is found before anything is computed."""
     return [workspace.load(path, name) for path, name in named_paths(args)]
 
 
-def data_settings(args: argparse.Namespace) -> Dict[str, Any]:
+def data_settings(args: argparse.Namespace) -> dict[str, Any]:
     """What a long measurement's rows depend on: the models, the sentences, and fairseq's flags."""
     flags = [flag for flag in args.fairseq_flags if flag not in ("--cpu", "--fp16")]
     return {"path": args.path, "names": args.names, "first": args.first, "flags": flags, "references": args.references}

@@ -1,7 +1,7 @@
 """``dcmbr ranks``: ranks of reference tokens within the token-level distribution (Figure 2)."""
 
 import argparse
-from typing import Any, Dict, List
+from typing import Any
 
 from dcmbr_fairseq.commands.model_options import add_model_arguments, load_systems, open_workspace
 from dcmbr_fairseq.present.tidy import FORMATS, write_rows
@@ -25,7 +25,7 @@ def run(args: argparse.Namespace) -> None:
     from dcmbr_fairseq.measure.ranks import in_buckets, rank_counts
 
     workspace = open_workspace(args)
-    rows: List[Dict[str, Any]] = []
+    rows: list[dict[str, Any]] = []
     for system in load_systems(args, workspace):
         rows += [
             {**system.columns(), **row} for row in in_buckets(rank_counts(workspace, system), args.bucket, args.last)

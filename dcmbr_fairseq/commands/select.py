@@ -6,7 +6,8 @@ import errno
 import itertools
 import logging
 import sys
-from typing import IO, Any, Dict, Iterable, Iterator, List, Tuple, TypeVar
+from collections.abc import Iterable, Iterator
+from typing import IO, Any, TypeVar
 
 from tqdm import tqdm
 
@@ -149,11 +150,11 @@ def first_draws(rows: Iterable[Pools], args: argparse.Namespace) -> Iterator[Poo
 
 def decide(
     rows: Iterable[Pools], rule: DecisionRule, utility: Utility, args: argparse.Namespace
-) -> Iterator[Tuple[Pools, Decision]]:
+) -> Iterator[tuple[Pools, Decision]]:
     """Yield each row with its decision, some sentences at a time."""
     number = 0
     for batch in batches(rows, BATCH_SENTENCES):
-        candidates: List[Candidates] = []
+        candidates: list[Candidates] = []
         for pools in batch:
             number += 1
             if utility.needs_source and pools.source is None:
@@ -164,14 +165,14 @@ def decide(
         yield from zip(batch, decisions, strict=True)
 
 
-def batches(items: Iterable[Item], size: int) -> Iterator[List[Item]]:
+def batches(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
     """Yield lists of up to ``size`` items."""
     iterator = iter(items)
     while batch := list(itertools.islice(iterator, size)):
         yield batch
 
 
-def rank_texts(pools: Pools, decision: Decision, nbest: int) -> List[Dict[str, Any]]:
+def rank_texts(pools: Pools, decision: Decision, nbest: int) -> list[dict[str, Any]]:
     """The best distinct hypotheses with their expected utilities, best first."""
     return [
         {"text": pools.hypotheses.texts[i], "expected_utility": round(float(decision.expected[i]), DIGITS)}
@@ -179,7 +180,7 @@ def rank_texts(pools: Pools, decision: Decision, nbest: int) -> List[Dict[str, A
     ]
 
 
-def format_json(pools: Pools, decision: Decision, ranking: List[Dict[str, Any]], utility: Utility) -> str:
+def format_json(pools: Pools, decision: Decision, ranking: list[dict[str, Any]], utility: Utility) -> str:
     """One row as JSON, in ASCII: lone surrogates and line breaks survive."""
     row = {
         "id": pools.id,
@@ -194,7 +195,7 @@ def format_json(pools: Pools, decision: Decision, ranking: List[Dict[str, Any]],
     return format_row(row)
 
 
-def format_text(number: int, ranking: List[Dict[str, Any]], nbest: int) -> str:
+def format_text(number: int, ranking: list[dict[str, Any]], nbest: int) -> str:
     """One row as text.
 
     Raises:

@@ -3,7 +3,7 @@
 import argparse
 import json
 from dataclasses import asdict
-from typing import Any, Dict, List
+from typing import Any
 
 import numpy as np
 
@@ -58,7 +58,7 @@ def run(args: argparse.Namespace) -> None:
         raise UserError(f"--source has {len(sources)} segments but --references has {len(references)}: align the files")
     options = MetricOptions(args.lowercase, None, parse_metric_arguments(args.metric_args))
     statistics = [build_statistic(m, args.tokenizer, args.language, options) for m in parse_metrics(args.metrics)]
-    results: List[Dict[str, Any]] = []
+    results: list[dict[str, Any]] = []
     for statistic in statistics:
         rows = [statistic.segments(text, references, sources) for text in texts]
         for name, row in zip(names[1:], rows[1:], strict=True):
@@ -76,7 +76,7 @@ def compare(baseline: np.ndarray, system: np.ndarray, statistic: Statistic, args
     return test(baseline, system, statistic.score, samples if args.samples is None else args.samples, args.seed)
 
 
-def show(results: List[Dict[str, Any]], form: str, note: str, signatures: List[str]) -> str:
+def show(results: list[dict[str, Any]], form: str, note: str, signatures: list[str]) -> str:
     """The comparisons in the asked form, with the settings and signatures."""
     if form == "json":
         rows = [as_json(row) for row in results]
@@ -90,7 +90,7 @@ def show(results: List[Dict[str, Any]], form: str, note: str, signatures: List[s
     return render(grid, form) + "\n" + ("  \n" if form == "markdown" else "\n").join(comment + n for n in notes) + "\n"
 
 
-def as_json(row: Dict[str, Any]) -> Dict[str, Any]:
+def as_json(row: dict[str, Any]) -> dict[str, Any]:
     """A comparison as a flat JSON object."""
     result: PairedResult = row["result"]
     scores = {"baseline_score": result.baseline, "system_score": result.system, "difference": result.difference}
@@ -107,7 +107,7 @@ def as_json(row: Dict[str, Any]) -> Dict[str, Any]:
     return {**names, **scores, **intervals, **p_values, "samples": result.samples}
 
 
-def cells(metric: str, baseline: str, system: str, result: PairedResult) -> List[Any]:
+def cells(metric: str, baseline: str, system: str, result: PairedResult) -> list[Any]:
     """A comparison as a row of the table; p = 0 of S samples is shown as less than 1 / S."""
     p = f"{result.p_value:.3f}" if result.extreme else f"< {1 / result.samples:.2g}"
     interval = result.difference_interval

@@ -3,7 +3,7 @@
 import argparse
 import itertools
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, List, Tuple
+from typing import TYPE_CHECKING, Any
 
 from dcmbr_fairseq.commands.evaluate import parse_metric_arguments
 from dcmbr_fairseq.commands.model_options import (
@@ -91,7 +91,7 @@ def run(args: argparse.Namespace) -> None:
     journal.finish(journal.rows(keys))
 
 
-def make_plan(args: argparse.Namespace, workspace: "Workspace", utilities: List[str], metrics: List[str]) -> "Plan":
+def make_plan(args: argparse.Namespace, workspace: "Workspace", utilities: list[str], metrics: list[str]) -> "Plan":
     """The grid that the options describe.
 
     Raises:
@@ -113,7 +113,7 @@ def make_plan(args: argparse.Namespace, workspace: "Workspace", utilities: List[
     )
 
 
-def pairs(flag: str, text: str, other_flag: str, other: str, whole: bool = False) -> List[Tuple[Any, Any]]:
+def pairs(flag: str, text: str, other_flag: str, other: str, whole: bool = False) -> list[tuple[Any, Any]]:
     """Each number of the first list with each of the other, or with itself where that is ``same``.
 
     Raises:
@@ -125,7 +125,7 @@ def pairs(flag: str, text: str, other_flag: str, other: str, whole: bool = False
     return list(itertools.product(first, parse_numbers(other_flag, other, whole)))
 
 
-def parse_seeds(args: argparse.Namespace, workspace: "Workspace") -> List[int]:
+def parse_seeds(args: argparse.Namespace, workspace: "Workspace") -> list[int]:
     """The numbers of ``--seeds``, or fairseq's seed."""
     return [workspace.cfg.common.seed] if args.seeds is None else parse_numbers("--seeds", args.seeds, whole=True)
 

@@ -2,7 +2,7 @@
 
 import argparse
 import json
-from typing import Any, Dict
+from typing import Any
 
 from dcmbr_fairseq.commands import tune
 from dcmbr_fairseq.commands.evaluate import write_output
@@ -43,7 +43,7 @@ def run(args: argparse.Namespace) -> None:
     write_output(json.dumps(result) + "\n" if args.format == "json" else sentence(result), args.output)
 
 
-def apply_lemma(args: argparse.Namespace) -> Dict[str, Any]:
+def apply_lemma(args: argparse.Namespace) -> dict[str, Any]:
     """L1, L2, T and V of the relation, whichever was asked."""
     vocabulary = AS_PRINTED if args.vocabulary is None else args.vocabulary
     temperature, to_smoothing = args.temperature, args.to_ls
@@ -54,7 +54,7 @@ def apply_lemma(args: argparse.Namespace) -> Dict[str, Any]:
     return {"from_ls": args.from_ls, "to_ls": to_smoothing, "temperature": temperature, "vocabulary": args.vocabulary}
 
 
-def sentence(result: Dict[str, Any]) -> str:
+def sentence(result: dict[str, Any]) -> str:
     """The relation in one line."""
     which = "Lemma 1 as printed" if result["vocabulary"] is None else f"exact for {result['vocabulary']} tokens"
     shown = {key: f"{result[key]:.4g}" for key in ("from_ls", "to_ls", "temperature")}

@@ -4,7 +4,7 @@ import argparse
 import logging
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, List
+from typing import TYPE_CHECKING
 
 from dcmbr_fairseq.commands.model_options import (
     add_model_arguments,
@@ -74,7 +74,7 @@ def run(args: argparse.Namespace) -> None:
         logger.info("wrote %s, to be used as: fairseq-generate ... $(cat %s)", args.output, args.output)
 
 
-def measured(args: argparse.Namespace, workspace: "Workspace", plan: "Plan") -> List[Row]:
+def measured(args: argparse.Namespace, workspace: "Workspace", plan: "Plan") -> list[Row]:
     """The rows of the grid: a sweep over temperatures."""
     from dcmbr_fairseq.measure.sampling import PoolStore
     from dcmbr_fairseq.measure.sweep import sweep

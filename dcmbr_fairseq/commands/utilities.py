@@ -2,7 +2,7 @@
 
 import argparse
 import importlib
-from typing import Dict, List, NamedTuple, Optional
+from typing import NamedTuple
 
 from dcmbr_fairseq.commands.evaluate import write_output
 from dcmbr_fairseq.errors import UserError
@@ -18,7 +18,7 @@ class Needs(NamedTuple):
 
 
 MBRS = "pip install 'dcmbr_fairseq[neural]', a model, the source"
-NEEDS: Dict[str, Needs] = {
+NEEDS: dict[str, Needs] = {
     "bleu": Needs("nothing more"),
     "chrf": Needs("nothing more"),
     "chrf++": Needs("nothing more"),
@@ -48,15 +48,15 @@ def run(args: argparse.Namespace) -> None:
     write_output(f"{table}\n{reasons}" if args.format == "text" and reasons else table, args.output)
 
 
-def utility_grid(missing: Dict[str, Optional[str]]) -> Grid:
+def utility_grid(missing: dict[str, str | None]) -> Grid:
     """The table: one row for each utility; ``missing`` says why one is not ready, or None."""
-    rows: List[List[str]] = [
+    rows: list[list[str]] = [
         [name, "no" if missing[name] else "yes", NEEDS[name].what, NEEDS[name].arguments or "-"] for name in UTILITIES
     ]
     return Grid(["utility", "ready", "needs", "--utility-args at least"], rows, labels=4)
 
 
-def why_not_ready(name: str) -> Optional[str]:
+def why_not_ready(name: str) -> str | None:
     """The sentence that ``--utility NAME`` would be answered with on this machine, or None if it would run.
 
     Whether a model or checkpoint that the user names exists is not looked at.

@@ -5,9 +5,10 @@ aligned files -> chunks of raw lines -> judged or rewritten in parallel -> dupli
 
 import functools
 from collections import Counter
+from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
-from typing import Dict, List, NamedTuple, Optional, Sequence, Tuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +25,7 @@ from dcmbr_fairseq.files import PathLike, atomic_writer, atomic_writers
 UTF8, DUPLICATE = "utf8", "duplicate"
 REASONS = (UTF8, *RULES, DUPLICATE)
 
-Reasons = List[Optional[str]]  # of each pair of a chunk: what drops it, None if it may stay
+Reasons = list[str | None]  # of each pair of a chunk: what drops it, None if it may stay
 
 
 @dataclass(frozen=True)
@@ -38,11 +39,11 @@ class FilterSettings:
     """
 
     limits: Limits = Limits()
-    skip: Tuple[str, ...] = ()
+    skip: tuple[str, ...] = ()
     refuse_invalid_utf8: bool = False
 
     @property
-    def asked(self) -> Tuple[str, ...]:
+    def asked(self) -> tuple[str, ...]:
         """The names of the rules that are asked, in order: ``score`` only where it has a limit."""
         idle = self.skip if self.limits.min_score is not None else (*self.skip, "score")
         return tuple(reason for reason in REASONS if reason not in idle)
@@ -53,7 +54,7 @@ class FilterReport:
     """What a filter has done: ``pairs`` read, of which ``dropped[rule]`` fell to each rule that was asked."""
 
     pairs: int
-    dropped: Dict[str, int] = field(default_factory=dict)
+    dropped: dict[str, int] = field(default_factory=dict)
 
     @property
     def kept(self) -> int:
@@ -74,7 +75,7 @@ def filter_files(
     sources: Sequence[PathLike],
     outputs: Sequence[PathLike],
     settings: FilterSettings,
-    scores: Optional[PathLike] = None,
+    scores: PathLike | None = None,
     processes: int = 1,
 ) -> FilterReport:
     """Copy those pairs of two aligned files that no rule drops, in their order, without white space at their ends.
@@ -124,7 +125,7 @@ def judge_chunk(settings: FilterSettings, chunk: Chunk) -> Judgement:
     scores = parsed_scores(chunk) if len(chunk.columns) > 2 else [None] * len(sources)
     rules = {name: rule for name, rule in RULES.items() if name in settings.asked}
 
-    def offence(source: bytes, target: bytes, score: Optional[float]) -> Optional[str]:
+    def offence(source: bytes, target: bytes, score: float | None) -> str | None:
         try:
             pair = pair_of(source.decode("utf-8"), target.decode("utf-8"), score)
         except UnicodeDecodeError:
@@ -136,9 +137,9 @@ def judge_chunk(settings: FilterSettings, chunk: Chunk) -> Judgement:
     return Judgement(reasons, np.frombuffer(b"".join(kept), dtype=np.uint64))
 
 
-def parsed_scores(chunk: Chunk) -> List[Optional[float]]:
+def parsed_scores(chunk: Chunk) -> list[float | None]:
     """The number at the end of each line of the third column, as ``fast_align -s`` writes it. Raises UserError."""
-    scores: List[Optional[float]] = []
+    scores: list[float | None] = []
     for number, line in enumerate(chunk.columns[2], chunk.first):
         try:
             scores.append(float(line.split()[-1]))
@@ -154,7 +155,7 @@ def with_duplicates(judgement: Judgement, seen: SeenFingerprints) -> Reasons:
     return [reason or (None if next(first) else DUPLICATE) for reason in judgement.reasons]
 
 
-def kept_text(column: List[bytes], reasons: Reasons) -> str:
+def kept_text(column: list[bytes], reasons: Reasons) -> str:
     """The lines that no reason drops, as text."""
     kept = (line.strip() + b"\n" for line, reason in zip(column, reasons, strict=True) if reason is None)
     return b"".join(kept).decode("utf-8")
@@ -211,10 +212,10 @@ def normalize_file(
     return report
 
 
-def normalize_chunk(settings: Normalization, chunk: Chunk) -> List[Optional[str]]:
+def normalize_chunk(settings: Normalization, chunk: Chunk) -> list[str | None]:
     """The normalised lines; None where the bytes are not UTF-8."""
 
-    def normalized(line: bytes) -> Optional[str]:
+    def normalized(line: bytes) -> str | None:
         try:
             return normalize_line(line.decode("utf-8"), settings)
         except UnicodeDecodeError:

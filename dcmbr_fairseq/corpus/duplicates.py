@@ -1,7 +1,6 @@
 """Which sentence pairs have been seen before, from 64 bits of each: 8 bytes of memory per distinct pair."""
 
 import hashlib
-from typing import List
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +25,7 @@ class SeenFingerprints:
     """
 
     def __init__(self) -> None:
-        self._runs: List[NDArray[np.uint64]] = []
+        self._runs: list[NDArray[np.uint64]] = []
 
     def __len__(self) -> int:
         return sum(len(run) for run in self._runs)

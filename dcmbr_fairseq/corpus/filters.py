@@ -5,8 +5,9 @@ stands in duplicates.py, since it takes more than one pair to see one. Words are
 """
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Callable, Dict, List, NamedTuple, Optional
+from typing import NamedTuple
 
 #: what no clean text holds: control characters, the line separators that other tools would split a line at, the mark of
 #: bytes lost in an earlier conversion (U+FFFD), private use, and the code points that are no characters at all
@@ -35,7 +36,7 @@ class Limits:
     max_words: int = 100
     max_word_length: int = 40
     max_ratio: float = 4.0
-    min_score: Optional[float] = None
+    min_score: float | None = None
     score_per_word: bool = False
 
 
@@ -44,12 +45,12 @@ class Pair(NamedTuple):
 
     source: str
     target: str
-    source_words: List[str]
-    target_words: List[str]
-    score: Optional[float] = None
+    source_words: list[str]
+    target_words: list[str]
+    score: float | None = None
 
 
-def pair_of(source: str, target: str, score: Optional[float] = None) -> Pair:
+def pair_of(source: str, target: str, score: float | None = None) -> Pair:
     """The pair of two sentences, split into words."""
     return Pair(source, target, source.split(), target.split(), score)
 
@@ -106,7 +107,7 @@ def is_badly_aligned(pair: Pair, limits: Limits) -> bool:
 Rule = Callable[[Pair, Limits], bool]
 
 #: name -> rule; a pair is dropped by the first rule that applies, and counted there
-RULES: Dict[str, Rule] = {
+RULES: dict[str, Rule] = {
     "empty": is_empty,
     "unicode": has_invalid_unicode,
     "html": has_html,
@@ -118,6 +119,6 @@ RULES: Dict[str, Rule] = {
 }
 
 
-def first_offence(pair: Pair, limits: Limits, rules: Dict[str, Rule]) -> Optional[str]:
+def first_offence(pair: Pair, limits: Limits, rules: dict[str, Rule]) -> str | None:
     """The name of the first rule that drops the pair; None if it may stay."""
     return next((name for name, drops in rules.items() if drops(pair, limits)), None)

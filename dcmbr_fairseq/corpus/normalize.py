@@ -4,7 +4,7 @@ import re
 import unicodedata
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import List, Pattern, Tuple
+from re import Pattern
 
 #: Romanian s and t with a cedilla, from the days before the right letters had code points -> with a comma below
 COMMA_BELOW = str.maketrans("ŞşŢţ", "ȘșȚț")
@@ -63,7 +63,7 @@ def punctuation(line: str, language: str) -> str:
 
 
 @lru_cache
-def _moses_substitutions(language: str) -> List[Tuple[Pattern[str], str]]:
+def _moses_substitutions(language: str) -> list[tuple[Pattern[str], str]]:
     from sacremoses import MosesPunctNormalizer  # 0.2 s to import, which the filters need not wait for
 
     return [(re.compile(pattern), new) for pattern, new in MosesPunctNormalizer(lang=language).substitutions]

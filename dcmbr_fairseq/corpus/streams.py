@@ -5,12 +5,13 @@ import multiprocessing
 import signal
 import zlib
 from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack
 from itertools import islice
 from pathlib import Path
-from typing import IO, Callable, Deque, Generator, Iterable, Iterator, List, NamedTuple, Sequence, Tuple, TypeVar
+from typing import IO, NamedTuple, TypeVar
 
 from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.files import PathLike
@@ -31,7 +32,7 @@ class Chunk(NamedTuple):
     """
 
     first: int
-    columns: Tuple[List[bytes], ...]
+    columns: tuple[list[bytes], ...]
 
 
 def count_lines(path: PathLike) -> int:
@@ -86,7 +87,7 @@ def aligned_chunks(paths: Sequence[PathLike]) -> Iterator[Chunk]:
 
 def map_in_order(
     function: Callable[[Item], Result], items: Iterable[Item], processes: int
-) -> Generator[Tuple[Item, Result], None, None]:
+) -> Generator[tuple[Item, Result], None, None]:
     """Each item with what ``function`` makes of it, in the order of the items, computed in ``processes`` processes.
 
     At most two items for each process are under way, however fast the items come and however slowly the results are
@@ -99,7 +100,7 @@ def map_in_order(
         yield from ((item, function(item)) for item in items)
         return
     pool = ProcessPoolExecutor(processes, multiprocessing.get_context("spawn"), initializer=_leave_interrupts_to_parent)
-    waiting: Deque[Tuple[Item, "Future[Result]"]] = deque()
+    waiting: deque[tuple[Item, Future[Result]]] = deque()
     try:
         for item in items:
             waiting.append((item, pool.submit(function, item)))
@@ -113,7 +114,7 @@ def map_in_order(
         pool.shutdown(cancel_futures=True)
 
 
-def _finished(item: Item, future: "Future[Result]") -> Tuple[Item, Result]:
+def _finished(item: Item, future: "Future[Result]") -> tuple[Item, Result]:
     return item, future.result()
 
 

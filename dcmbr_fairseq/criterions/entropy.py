@@ -5,7 +5,7 @@ the special symbols and the padding of the dictionary included. Everything is in
 """
 
 import math
-from typing import Callable
+from collections.abc import Callable
 
 import torch
 from torch import Tensor

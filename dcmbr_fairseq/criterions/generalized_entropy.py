@@ -7,7 +7,7 @@ to the factor (1 - e) on the whole loss and a constant: beta 0.111, 0.25, 0.429 
 
 import math
 from dataclasses import dataclass, field
-from typing import Any, Dict, List, Tuple
+from typing import Any
 
 from fairseq import utils
 from fairseq.criterions import register_criterion
@@ -76,14 +76,14 @@ class GeneralizedEntropyCriterion(LabelSmoothedCrossEntropyCriterion):
         return loss.sum() if reduce else loss, sample_size, log
 
     @classmethod
-    def reduce_metrics(cls, logging_outputs: List[Dict[str, Any]]) -> None:
+    def reduce_metrics(cls, logging_outputs: list[dict[str, Any]]) -> None:
         """Log loss, nll_loss, ppl, regularizer and token_entropy; all but ppl in bits, as fairseq logs losses."""
         super().reduce_metrics(logging_outputs)
         log_bits_per_token("regularizer", "regularizer", logging_outputs)
         log_bits_per_token(TOKEN_ENTROPY, TOKEN_ENTROPY, logging_outputs)
 
 
-def validated(alpha: float, beta: float) -> Tuple[float, float]:
+def validated(alpha: float, beta: float) -> tuple[float, float]:
     """alpha and beta as given. Raises UserError where they make no regulariser (NaN included)."""
     if not 0 <= alpha <= 1:
         raise UserError(f"--ger-alpha must be in [0, 1], got {alpha}: 0 is confidence penalty, 1 label smoothing")
@@ -92,7 +92,7 @@ def validated(alpha: float, beta: float) -> Tuple[float, float]:
     return float(alpha), float(beta)
 
 
-def regularized_terms(log_probs: Tensor, target: Tensor, alpha: float, padding_idx: int) -> Tuple[Tensor, ...]:
+def regularized_terms(log_probs: Tensor, target: Tensor, alpha: float, padding_idx: int) -> tuple[Tensor, ...]:
     """-log p(y), J_alpha(u, p) and H(p) of each token, zero where the target is padding.
 
     Args:
@@ -107,7 +107,7 @@ def regularized_terms(log_probs: Tensor, target: Tensor, alpha: float, padding_i
     return tuple(term.masked_fill(padding, 0.0) for term in (nll, regularizer, entropy))
 
 
-def log_bits_per_token(metric: str, key: str, logging_outputs: List[Dict[str, Any]]) -> None:
+def log_bits_per_token(metric: str, key: str, logging_outputs: list[dict[str, Any]]) -> None:
     """Log a metric in bits per token, fairseq's unit for losses, from its sums in nats under ``key``."""
     total = sum(log.get(key, 0) for log in logging_outputs)
     tokens = sum(log.get("ntokens", 0) for log in logging_outputs)

@@ -1,6 +1,7 @@
 """Attention of prefix rows, and to sources whose keys and values are projected and kept once for all of their rows."""
 
-from typing import Any, Optional, Sequence
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import torch
@@ -33,7 +34,7 @@ class SharedSources:
         padding_mask: ``(B, S)``, true at padding; None for none.
     """
 
-    def __init__(self, layers: Sequence[Any], states: Tensor, padding_mask: Optional[Tensor]) -> None:
+    def __init__(self, layers: Sequence[Any], states: Tensor, padding_mask: Tensor | None) -> None:
         states = states.contiguous()  # one way of projecting them, whatever has been done to them
         width, self.sentences, _ = states.shape
         attention = layers[0].encoder_attn

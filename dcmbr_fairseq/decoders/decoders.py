@@ -7,7 +7,8 @@ own interface; `transformer.py` holds a faster equal for the standard Transforme
 
 import abc
 import copy
-from typing import Any, Dict, List, NamedTuple, Optional, Sequence
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -31,7 +32,7 @@ class PrefixRows(NamedTuple):
     """
 
     tokens: np.ndarray
-    parents: Optional[np.ndarray]
+    parents: np.ndarray | None
     sentences: np.ndarray
 
     def padded(self, before: int) -> "PrefixRows":
@@ -102,8 +103,8 @@ class FairseqDecoder(IncrementalDecoder):
         self.encoder_out = encoder_out
         self.device = next(model.parameters()).device
         self.has_incremental = isinstance(model.decoder, FairseqIncrementalDecoder)
-        self.incremental_state: Dict[str, Dict[str, Optional[Tensor]]] = {}
-        self.prefixes: Optional[Tensor] = None  # (P, t): some models read the whole prefix
+        self.incremental_state: dict[str, dict[str, Tensor | None]] = {}
+        self.prefixes: Tensor | None = None  # (P, t): some models read the whole prefix
         self.sentences = np.empty(0, dtype=np.int64)  # (P,) of each row so far
 
     def step(self, rows: PrefixRows) -> Tensor:
@@ -164,7 +165,7 @@ class EnsembleDecoder(IncrementalDecoder):
 
     def step(self, rows: PrefixRows) -> Tensor:
         """See :meth:`IncrementalDecoder.step`; returns log-probabilities up to a constant."""
-        log_probs: List[Tensor] = [torch.log_softmax(decoder.step(rows), dim=-1) for decoder in self.decoders]
+        log_probs: list[Tensor] = [torch.log_softmax(decoder.step(rows), dim=-1) for decoder in self.decoders]
         return torch.logsumexp(torch.stack(log_probs), dim=0)
 
     def fork(self) -> "EnsembleDecoder":

@@ -1,6 +1,7 @@
 """From a fairseq batch to encoded sentences and the decoders that continue them."""
 
-from typing import Any, Callable, Dict, List, Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 import torch
@@ -15,12 +16,12 @@ from dcmbr_fairseq.decoders.transformer import TransformerDecoder, is_standard_t
 SPLIT_WIDTHS = (192, 384)
 
 
-def source_sentences(src_tokens: Tensor, pad: int) -> List[List[int]]:
+def source_sentences(src_tokens: Tensor, pad: int) -> list[list[int]]:
     """The token ids of each source sentence ``(B, S)``, padding removed."""
     return [[token for token in row if token != pad] for row in src_tokens.tolist()]
 
 
-def encode(models: Sequence[Any], net_input: Dict[str, Any], pad: int) -> Callable[[np.ndarray], IncrementalDecoder]:
+def encode(models: Sequence[Any], net_input: dict[str, Any], pad: int) -> Callable[[np.ndarray], IncrementalDecoder]:
     """Run the encoder of every model once.
 
     Args:
@@ -55,7 +56,7 @@ def _decoder(model: Any, encoder_out: Any) -> IncrementalDecoder:
     return FairseqDecoder(model, encoder_out)
 
 
-def _repad(model: Any, net_input: Dict[str, Any], pad: int) -> Dict[str, Any]:
+def _repad(model: Any, net_input: dict[str, Any], pad: int) -> dict[str, Any]:
     """The batch as a Transformer gives every sentence the same bits on a CPU, whatever the others; others as it is.
 
     Padding stands behind the tokens, for its side is all one to a Transformer, and a single sentence is read twice:

@@ -6,7 +6,8 @@ copying one stretch of memory for each layer.
 """
 
 import copy
-from typing import Any, ClassVar, Dict, List, Sequence, Tuple
+from collections.abc import Sequence
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor
@@ -38,19 +39,19 @@ class KeyValueCache:
     """
 
     #: Memory for each kind of model, handed from batch to batch: fresh memory costs more than the copying.
-    _spare: ClassVar[Dict[MemoryKind, List[Tensor]]] = {}
+    _spare: ClassVar[dict[MemoryKind, list[Tensor]]] = {}
 
     def __init__(self, layers: Any, like: Tensor) -> None:
         attention = layers[0].self_attn
         self._layers, self._heads, self._width = len(layers), attention.num_heads, attention.head_dim
         self._kind = memory_kind(like)
         self._like = like
-        self._memory: List[Tensor] = self._spare.pop(self._kind, [])  # flat; what is in use is the last
+        self._memory: list[Tensor] = self._spare.pop(self._kind, [])  # flat; what is in use is the last
         self.rows = 0
         self._store = like.new_zeros(self._shape(0, 0))
         self._mask = like.new_zeros(0)
         self._slots: Sequence[Tensor] = ()
-        self._histories: Sequence[Tuple[Tensor, ...]] = ()
+        self._histories: Sequence[tuple[Tensor, ...]] = ()
 
     def fork(self) -> "KeyValueCache":
         """An independent copy of the history of all rows."""
@@ -85,7 +86,7 @@ class KeyValueCache:
         self._slots = in_use.select(4, length).unbind()  # L times (2, P, h, d)
         self._histories = [both.unbind() for both in in_use.flatten(2, 3).unbind()]  # L pairs of (P*h, t, d)
 
-    def append(self, layer: int, keys_values: Tensor) -> Tuple[Tensor, Tensor, Tensor]:
+    def append(self, layer: int, keys_values: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Store the keys and values of the new position.
 
         Args:
@@ -99,7 +100,7 @@ class KeyValueCache:
         keys, values = self._histories[layer]
         return keys, values, self._mask
 
-    def _shape(self, rows: int, length: int) -> Tuple[int, ...]:
+    def _shape(self, rows: int, length: int) -> tuple[int, ...]:
         return self._layers, 2, rows, self._heads, length, self._width
 
     def _reserve(self, rows: int, length: int) -> None:

@@ -1,6 +1,6 @@
 """Memory that is handed from step to step and from batch to batch: fresh memory costs more than what is done in it."""
 
-from typing import ClassVar, Dict, Tuple
+from typing import ClassVar
 
 import torch
 from torch import Tensor
@@ -8,7 +8,7 @@ from torch import Tensor
 #: Tables of more numbers are made anew: they cost much memory, and with such a model fresh memory costs little.
 LARGE_TABLE = 2**22
 
-MemoryKind = Tuple[torch.device, torch.dtype, bool]
+MemoryKind = tuple[torch.device, torch.dtype, bool]
 
 
 def memory_kind(like: Tensor) -> MemoryKind:
@@ -24,7 +24,7 @@ class Scratch:
         like: a tensor of the device and type wanted.
     """
 
-    _spare: ClassVar[Dict[MemoryKind, Tensor]] = {}
+    _spare: ClassVar[dict[MemoryKind, Tensor]] = {}
 
     def __init__(self, like: Tensor) -> None:
         self._kind = memory_kind(like)

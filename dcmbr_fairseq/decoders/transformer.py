@@ -8,7 +8,8 @@ logits are written to the same memory at every step.
 
 import copy
 import functools
-from typing import Any, Callable, List, Optional, Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import torch
 from fairseq.models.transformer.transformer_decoder import TransformerDecoderBase
@@ -78,14 +79,14 @@ class _Linear:
     """
 
     def __init__(self, *layers: nn.Linear, copied: bool) -> None:
-        weights: List[Tensor] = [layer.weight.t() for layer in layers]
+        weights: list[Tensor] = [layer.weight.t() for layer in layers]
         self.weight = weights[0] if len(weights) == 1 else torch.cat(weights, dim=1)  # (K, N)
         if copied and self.weight.size(1) >= NARROW:
             self.weight = self.weight.contiguous()
-        biases: List[Tensor] = [layer.bias for layer in layers if layer.bias is not None]
+        biases: list[Tensor] = [layer.bias for layer in layers if layer.bias is not None]
         self.bias = torch.cat(biases) if biases else None
 
-    def __call__(self, x: Tensor, out: Optional[Tensor] = None) -> Tensor:
+    def __call__(self, x: Tensor, out: Tensor | None = None) -> Tensor:
         if self.bias is None:
             return torch.mm(x, self.weight, out=out)
         return torch.addmm(self.bias, x, self.weight, out=out)

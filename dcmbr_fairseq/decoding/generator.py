@@ -4,7 +4,8 @@
 """
 
 import math
-from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -24,7 +25,7 @@ from dcmbr_fairseq.sampling.prefix_sampler import PrefixSampler, SamplingBatch
 from dcmbr_fairseq.sampling.support import Support
 from dcmbr_fairseq.utilities import Utility
 
-Hypotheses = List[Dict[str, Any]]
+Hypotheses = list[dict[str, Any]]
 
 
 class TextSide(NamedTuple):
@@ -38,9 +39,9 @@ class SentencePools(NamedTuple):
     """One source sentence: its text, and its pools as tokens and as texts; no references where the pool is shared."""
 
     source: str
-    tokens: List[TokenPool]
+    tokens: list[TokenPool]
     hypotheses: TextPool
-    references: Optional[TextPool]
+    references: TextPool | None
 
 
 class MBRSequenceGenerator(SequenceGenerator):
@@ -64,11 +65,11 @@ class MBRSequenceGenerator(SequenceGenerator):
         tgt_dict: Any,
         *,
         options: DecodingOptions,
-        utility: Optional[Utility],
+        utility: Utility | None,
         make_texts: Callable[["MBRSequenceGenerator"], TextSide],
         seed: int,
         nbest: int = 1,
-        recorder: Optional[RecordWriter] = None,
+        recorder: RecordWriter | None = None,
         languages: LanguageTokens = BILINGUAL,
         **others: Any,
     ) -> None:
@@ -85,7 +86,7 @@ class MBRSequenceGenerator(SequenceGenerator):
         support = Support(self.eos, banned, self.min_len + languages.forced, self.unk, self.unk_penalty)
         self.sampler = PrefixSampler(support, options.truncation, seed, options.max_rows)
         self._make_texts = make_texts
-        self._texts: Optional[TextSide] = None
+        self._texts: TextSide | None = None
 
     @property
     def texts(self) -> TextSide:
@@ -97,11 +98,11 @@ class MBRSequenceGenerator(SequenceGenerator):
     @torch.no_grad()
     def _generate(
         self,
-        sample: Dict[str, Any],
-        prefix_tokens: Optional[Tensor] = None,
-        constraints: Optional[Tensor] = None,
-        bos_token: Optional[int] = None,
-    ) -> List[Hypotheses]:
+        sample: dict[str, Any],
+        prefix_tokens: Tensor | None = None,
+        constraints: Tensor | None = None,
+        bos_token: int | None = None,
+    ) -> list[Hypotheses]:
         if constraints is not None:
             raise UserError("--constraints cannot be used with sampled pools: use --decoding beam")
         batch = self._sampling_batch(sample["net_input"], prefix_tokens, bos_token)
@@ -114,7 +115,7 @@ class MBRSequenceGenerator(SequenceGenerator):
         return [self._hypotheses(sentence, decision) for sentence, decision in zip(sentences, decisions, strict=True)]
 
     def _sampling_batch(
-        self, net_input: Dict[str, Any], prefix_tokens: Optional[Tensor], bos_token: Optional[int]
+        self, net_input: dict[str, Any], prefix_tokens: Tensor | None, bos_token: int | None
     ) -> SamplingBatch:
         if "src_tokens" not in net_input:
             raise UserError(f"--decoding {self.options.decoding} needs text input: use --decoding beam for this model")
@@ -134,11 +135,11 @@ class MBRSequenceGenerator(SequenceGenerator):
         limit = self.max_len_a * self.languages.source_length(source, self.eos) + self.max_len_b
         return min(int(limit) + self.languages.forced, self.max_len - 1)
 
-    def _to_texts(self, source: Sequence[int], pools: List[TokenPool]) -> SentencePools:
+    def _to_texts(self, source: Sequence[int], pools: list[TokenPool]) -> SentencePools:
         texts = [text_pool(pool, self.texts.target) for pool in pools]
         return SentencePools(self.texts.source(source), pools, texts[0], texts[1] if len(texts) > 1 else None)
 
-    def _decide(self, sentences: Sequence[SentencePools]) -> Sequence[Optional[Decision]]:
+    def _decide(self, sentences: Sequence[SentencePools]) -> Sequence[Decision | None]:
         if self.utility is None:
             return [None] * len(sentences)
         candidates = [candidates_of(sentence, self.options.reference_weights) for sentence in sentences]
@@ -147,7 +148,7 @@ class MBRSequenceGenerator(SequenceGenerator):
         return decisions
 
     def _record(
-        self, sample: Dict[str, Any], sentences: Sequence[SentencePools], decisions: Sequence[Optional[Decision]]
+        self, sample: dict[str, Any], sentences: Sequence[SentencePools], decisions: Sequence[Decision | None]
     ) -> None:
         if self.recorder is None:
             return
@@ -167,7 +168,7 @@ class MBRSequenceGenerator(SequenceGenerator):
                 )  # fmt: skip
             )
 
-    def _hypotheses(self, sentence: SentencePools, decision: Optional[Decision]) -> Hypotheses:
+    def _hypotheses(self, sentence: SentencePools, decision: Decision | None) -> Hypotheses:
         """fairseq's n-best list: distinct texts by expected utility, or, for ``sample``, the draws in their order.
 
         fairseq's commands print ``score / ln 2``: the utility is compensated for that, so that they show it.
@@ -196,7 +197,7 @@ class MBRSequenceGenerator(SequenceGenerator):
             for own_tokens, score, own_log_probs in parts
         ]
 
-    def _suppressed(self) -> Tuple[int, ...]:
+    def _suppressed(self) -> tuple[int, ...]:
         return () if self.token_indices_to_suppress is None else tuple(self.token_indices_to_suppress.tolist())
 
 

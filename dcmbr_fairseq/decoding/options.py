@@ -5,8 +5,9 @@ own (``--eval-bleu-args``, the hub's ``translate(..., decoding="dcmbr")``), from
 """
 
 import math
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any, Callable, Dict, List, Mapping, Optional, Tuple
+from typing import Any, Optional
 
 from fairseq.dataclass import ChoiceEnum, FairseqDataclass
 
@@ -111,21 +112,21 @@ class DecodingOptions:
 
     decoding: str
     hypotheses: PoolSpec
-    references: Optional[PoolSpec]
+    references: PoolSpec | None
     utility: str
-    utility_args: Dict[str, Any]
+    utility_args: dict[str, Any]
     selection: str
-    selection_args: Dict[str, Any]
+    selection_args: dict[str, Any]
     reference_weights: str
     truncation: Truncation
     max_rows: int
 
     @property
-    def specs(self) -> List[PoolSpec]:
+    def specs(self) -> list[PoolSpec]:
         """The pools to be sampled."""
         return [self.hypotheses] if self.references is None else [self.hypotheses, self.references]
 
-    def describe(self) -> Dict[str, Any]:
+    def describe(self) -> dict[str, Any]:
         """The effective settings, for the log and the records."""
         references = self.hypotheses if self.references is None else self.references
         return {
@@ -215,7 +216,7 @@ def _temperature(name: str, values: Mapping[str, Any], decoding: str, automatic:
     return temperature
 
 
-def _arguments(name: str, value: Any) -> Dict[str, Any]:
+def _arguments(name: str, value: Any) -> dict[str, Any]:
     """A JSON object as text (command line) or already as a mapping (hub, ``--eval-bleu-args``)."""
     return dict(value) if isinstance(value, Mapping) else parse_utility_args(value, _flag(name))
 
@@ -255,7 +256,7 @@ def refuse_without_sampling(values: Mapping[str, Any]) -> None:
 
 
 #: fairseq's generation options that have no meaning for sampled pools: (name, default, what to do instead)
-_MEANINGLESS: List[Tuple[str, Any, str]] = [
+_MEANINGLESS: list[tuple[str, Any, str]] = [
     ("temperature", 1.0, "use --temp-hyp and --temp-ref"),
     ("sampling", False, "leave it out: --decoding sample, mbr and dcmbr sample by themselves"),
     ("lenpen", 1.0, "the expected utility is not divided by a length"),

@@ -1,6 +1,7 @@
 """From target tokens to the text that the utility sees, which is the text of fairseq's D- lines."""
 
-from typing import Any, Callable, Collection, Dict, Optional, Sequence
+from collections.abc import Callable, Collection, Sequence
+from typing import Any
 
 from fairseq.data import Dictionary
 from fairseq.data.data_utils import post_process
@@ -22,7 +23,7 @@ class Detokenizer:
     def __init__(
         self,
         dictionary: Dictionary,
-        post_process: Optional[str] = None,
+        post_process: str | None = None,
         bpe: Any = None,
         tokenizer: Any = None,
         ignore: Collection[int] = (),
@@ -30,7 +31,7 @@ class Detokenizer:
         self.dictionary, self.post_process = dictionary, post_process
         self.decoders: Sequence[Callable[[str], str]] = [part.decode for part in (bpe, tokenizer) if part is not None]
         self.ignore = {*ignore, dictionary.eos(), dictionary.bos()}
-        self._known: Dict[str, str] = {}  # detokenising is slow, and pools of one sentence share most of their texts
+        self._known: dict[str, str] = {}  # detokenising is slow, and pools of one sentence share most of their texts
 
     def __call__(self, tokens: Sequence[int]) -> str:
         """The text of one sequence of token ids."""

@@ -6,8 +6,9 @@ decided alone.
 """
 
 import logging
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Dict, List, Mapping, Optional, Protocol, Sequence, Tuple
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -40,7 +41,7 @@ class MetricOptions:
     """
 
     lowercase: bool = False
-    tokenize: Optional[str] = None
+    tokenize: str | None = None
     arguments: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
 
@@ -49,7 +50,7 @@ class Metric(Protocol):
 
     label: str
 
-    def score(self, hypotheses: Sequence[str], references: Sequence[str], sources: Optional[Sequence[str]]) -> float:
+    def score(self, hypotheses: Sequence[str], references: Sequence[str], sources: Sequence[str] | None) -> float:
         """The score of one system; three lists of the same length, one text a segment."""
 
     def signature(self) -> str:
@@ -67,7 +68,7 @@ class SacreMetric:
         from sacrebleu.metrics import BLEU, CHRF, TER
 
         self.label = LABELS[name]
-        classes: Dict[str, Tuple[Any, Dict[str, Any]]] = {
+        classes: dict[str, tuple[Any, dict[str, Any]]] = {
             "bleu": (BLEU, {"lowercase": options.lowercase, "tokenize": options.tokenize}),
             "chrf": (CHRF, {"lowercase": options.lowercase}),
             "chrf++": (CHRF, {"lowercase": options.lowercase, "word_order": 2}),
@@ -82,7 +83,7 @@ class SacreMetric:
                 "give the arguments of its class"
             ) from error
 
-    def score(self, hypotheses: Sequence[str], references: Sequence[str], sources: Optional[Sequence[str]]) -> float:
+    def score(self, hypotheses: Sequence[str], references: Sequence[str], sources: Sequence[str] | None) -> float:
         """See :class:`Metric`."""
         return float(self.implementation.corpus_score(list(hypotheses), [list(references)]).score)
 
@@ -103,7 +104,7 @@ class MeanUtility:
         self._scale = 100 if name in IN_PER_CENT else 1
 
     def segments(
-        self, hypotheses: Sequence[str], references: Sequence[str], sources: Optional[Sequence[str]]
+        self, hypotheses: Sequence[str], references: Sequence[str], sources: Sequence[str] | None
     ) -> np.ndarray:
         """The score of each segment, ``(B,)``.
 
@@ -112,7 +113,7 @@ class MeanUtility:
         """
         return self._scale * segment_utilities(self._utility, hypotheses, references, sources)
 
-    def score(self, hypotheses: Sequence[str], references: Sequence[str], sources: Optional[Sequence[str]]) -> float:
+    def score(self, hypotheses: Sequence[str], references: Sequence[str], sources: Sequence[str] | None) -> float:
         """See :class:`Metric`."""
         return float(self.segments(hypotheses, references, sources).mean())
 
@@ -126,7 +127,7 @@ class MeanUtility:
 
 
 def segment_utilities(
-    utility: Utility, hypotheses: Sequence[str], references: Sequence[str], sources: Optional[Sequence[str]]
+    utility: Utility, hypotheses: Sequence[str], references: Sequence[str], sources: Sequence[str] | None
 ) -> np.ndarray:
     """u(hypothesis, reference) of each segment, ``(B,)`` float64.
 
@@ -165,18 +166,18 @@ class Evaluation:
         segments: how many segments the test set has.
     """
 
-    systems: List[str]
-    scores: Dict[str, List[float]]
-    signatures: Dict[str, str]
+    systems: list[str]
+    scores: dict[str, list[float]]
+    signatures: dict[str, str]
     segments: int
 
 
 def evaluate(
     systems: Mapping[str, Sequence[str]],
     references: Sequence[str],
-    sources: Optional[Sequence[str]] = None,
+    sources: Sequence[str] | None = None,
     metrics: Sequence[str] = ("bleu", "chrf", "ter"),
-    options: Optional[MetricOptions] = None,
+    options: MetricOptions | None = None,
 ) -> Evaluation:
     """Score each system's translations against the references by each metric.
 
@@ -188,8 +189,8 @@ def evaluate(
             raise UserError(f"{name} has {len(texts)} segments but --references has {len(references)}: align the files")
     # All are built before any is computed: what is missing is found at once.
     built = [build_metric(name, options or MetricOptions()) for name in metrics]
-    scores: Dict[str, List[float]] = {}
-    signatures: Dict[str, str] = {}
+    scores: dict[str, list[float]] = {}
+    signatures: dict[str, str] = {}
     for metric in built:
         logger.info("%s of %d systems, %d segments", metric.label, len(systems), len(references))
         scores[metric.label] = [metric.score(texts, references, sources) for texts in systems.values()]

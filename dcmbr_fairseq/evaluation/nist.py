@@ -10,14 +10,14 @@ number of reference words. Two variants are in use and differ by several per cen
 """
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import log2
-from typing import Dict, List, Sequence, Tuple
 
 import numpy as np
 
 Tokens = Sequence[str]
-NGram = Tuple[str, ...]
+NGram = tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ def ngram_counts(tokens: Tokens, order: int) -> Counter:
     return Counter(tuple(tokens[i : i + order]) for i in range(len(tokens) - order + 1))
 
 
-def ngram_information(references: Sequence[Tokens], order: int) -> Dict[NGram, float]:
+def ngram_information(references: Sequence[Tokens], order: int) -> dict[NGram, float]:
     """Bits of information of every reference n-gram up to ``order``."""
     counts: Counter = Counter({(): sum(len(reference) for reference in references)})
     for reference in references:
@@ -54,10 +54,10 @@ def ngram_information(references: Sequence[Tokens], order: int) -> Dict[NGram, f
 
 
 def segment_sums(
-    hypothesis: Tokens, reference: Tokens, information: Dict[NGram, float], variant: NistVariant
-) -> List[float]:
+    hypothesis: Tokens, reference: Tokens, information: dict[NGram, float], variant: NistVariant
+) -> list[float]:
     """What a segment adds: hypothesis length, reference length, then information and n-grams for each order."""
-    sums: List[float] = [len(hypothesis), len(reference)]
+    sums: list[float] = [len(hypothesis), len(reference)]
     for n in range(1, variant.order + 1):
         ours, theirs = ngram_counts(hypothesis, n), ngram_counts(reference, n)
         matched = ours & theirs  # clipped counts

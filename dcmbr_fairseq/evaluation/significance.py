@@ -5,8 +5,8 @@ function from sums to scores. Each resample is a row of weights, so that all sum
 ``(S, B) @ (B, K) -> (S, K)``.
 """
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Callable, Iterator, Tuple
 
 import numpy as np
 
@@ -148,7 +148,7 @@ def swapped_sums(keep: np.ndarray, baseline: np.ndarray, system: np.ndarray) -> 
     return system.sum(axis=0) + keep.astype(np.float64) @ (baseline - system)
 
 
-def _observed(baseline: np.ndarray, system: np.ndarray, score: Score) -> Tuple[float, float]:
+def _observed(baseline: np.ndarray, system: np.ndarray, score: Score) -> tuple[float, float]:
     scores = score(np.stack([baseline.sum(axis=0), system.sum(axis=0)]))
     return float(scores[0]), float(scores[1])
 

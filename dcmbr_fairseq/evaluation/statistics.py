@@ -4,7 +4,8 @@ A statistic turns each segment into a row of K numbers, ``(B, K)``; the score of
 the sum of their rows, ``(..., K) -> (...)``.
 """
 
-from typing import Any, Callable, List, Optional, Protocol, Sequence
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
 
 import numpy as np
 from tqdm import tqdm
@@ -21,7 +22,7 @@ from dcmbr_fairseq.evaluation.nist import (
 )
 
 Texts = Sequence[str]
-Tokenizer = Callable[[str], List[str]]
+Tokenizer = Callable[[str], list[str]]
 BLEU_ORDER = 4
 
 
@@ -30,7 +31,7 @@ class Statistic(Protocol):
 
     label: str
 
-    def segments(self, hypotheses: Texts, references: Texts, sources: Optional[Texts]) -> np.ndarray:
+    def segments(self, hypotheses: Texts, references: Texts, sources: Texts | None) -> np.ndarray:
         """The rows of all segments, ``(B, K)`` float64."""
 
     def score(self, sums: np.ndarray) -> np.ndarray:
@@ -58,12 +59,12 @@ class MosesBleu:
     def __init__(self, tokenizer: Tokenizer, tokenizer_name: str) -> None:
         self._tokenizer, self._tokenizer_name = tokenizer, tokenizer_name
 
-    def segments(self, hypotheses: Texts, references: Texts, sources: Optional[Texts] = None) -> np.ndarray:
+    def segments(self, hypotheses: Texts, references: Texts, sources: Texts | None = None) -> np.ndarray:
         """Rows of hypothesis length, reference length, then matches and n-grams for each order, ``(B, 10)``."""
         rows = [self._row(self._tokenizer(h), self._tokenizer(r)) for h, r in zip(hypotheses, references, strict=True)]
         return np.array(rows, dtype=np.float64)
 
-    def _row(self, hypothesis: List[str], reference: List[str]) -> List[int]:
+    def _row(self, hypothesis: list[str], reference: list[str]) -> list[int]:
         row = [len(hypothesis), len(reference)]
         for order in range(1, BLEU_ORDER + 1):
             ours = ngram_counts(hypothesis, order)
@@ -91,7 +92,7 @@ class Nist:
         self.label = "NIST" if variant is MOSES else f"NIST-{variant.name}"
         self._variant, self._tokenizer, self._tokenizer_name = variant, tokenizer, tokenizer_name
 
-    def segments(self, hypotheses: Texts, references: Texts, sources: Optional[Texts] = None) -> np.ndarray:
+    def segments(self, hypotheses: Texts, references: Texts, sources: Texts | None = None) -> np.ndarray:
         """Rows of lengths, information and n-grams; the information comes from all ``references``."""
         tokens = [self._tokenizer(reference) for reference in references]
         information = ngram_information(tokens, self._variant.order)
@@ -117,7 +118,7 @@ class SacreStatistic:
         self._metric: Any = build_metric(name, options)
         self.label = f"sacreBLEU {self._metric.label}"
 
-    def segments(self, hypotheses: Texts, references: Texts, sources: Optional[Texts] = None) -> np.ndarray:
+    def segments(self, hypotheses: Texts, references: Texts, sources: Texts | None = None) -> np.ndarray:
         """sacreBLEU's rows of counts."""
         rows = self._metric.implementation._extract_corpus_statistics(list(hypotheses), [list(references)])
         return np.array(rows, dtype=np.float64)
@@ -140,7 +141,7 @@ class SegmentMean:
         self._mean = MeanUtility(name, options)
         self.label = self._mean.label
 
-    def segments(self, hypotheses: Texts, references: Texts, sources: Optional[Texts] = None) -> np.ndarray:
+    def segments(self, hypotheses: Texts, references: Texts, sources: Texts | None = None) -> np.ndarray:
         """Rows of the utility and 1, ``(B, 2)``."""
         values = self._mean.segments(hypotheses, references, sources)
         return np.stack([values, np.ones_like(values)], axis=1)

@@ -3,8 +3,9 @@
 import json
 import re
 from collections import Counter
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, Dict, Iterable, List, Optional, Sequence
+from typing import Any
 
 from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.files import PathLike, iter_lines
@@ -16,7 +17,7 @@ _DETOKENISED = re.compile(r"D-(\d+)\t([^\t]*)\t(.*)", re.DOTALL)
 _HYPOTHESIS = re.compile(r"H-\d+\t[^\t]*\t")
 
 
-def read_translations(path: PathLike, layout: str = "auto", expected: Optional[int] = None) -> List[str]:
+def read_translations(path: PathLike, layout: str = "auto", expected: int | None = None) -> list[str]:
     """One translation for each source sentence, in the order of the source.
 
     Args:
@@ -31,7 +32,7 @@ def read_translations(path: PathLike, layout: str = "auto", expected: Optional[i
     return in_order(translations_by_id(path, layout), path, expected)
 
 
-def translations_by_id(path: PathLike, layout: str = "auto") -> Dict[int, str]:
+def translations_by_id(path: PathLike, layout: str = "auto") -> dict[int, str]:
     """The translations under their ids; lines of plain text are counted from 0. See :func:`read_translations`."""
     lines = list(iter_lines(path))
     layout = guess_layout(lines) if layout == "auto" else layout
@@ -55,13 +56,13 @@ def _is_record(line: str) -> bool:
     return isinstance(row, dict) and ("translation" in row or "hypotheses" in row)
 
 
-def translations_in_log(lines: Iterable[str], path: PathLike) -> Dict[int, str]:
+def translations_in_log(lines: Iterable[str], path: PathLike) -> dict[int, str]:
     """id -> the best hypothesis, from the D- lines of fairseq; of an n-best list the first line is the best.
 
     Raises:
         UserError: there is no D- line, or an id comes back later (the log holds several runs).
     """
-    texts: Dict[int, str] = {}
+    texts: dict[int, str] = {}
     previous = None
     for line in lines:
         match = _DETOKENISED.match(line)
@@ -77,14 +78,14 @@ def translations_in_log(lines: Iterable[str], path: PathLike) -> Dict[int, str]:
     return texts
 
 
-def translations_in_records(lines: Sequence[str], path: PathLike) -> Dict[int, str]:
+def translations_in_records(lines: Sequence[str], path: PathLike) -> dict[int, str]:
     """id -> translation, from JSON lines with the field ``translation``; without numbers in ``id``, lines are counted.
 
     Raises:
         UserError: a line is not such a record, or an id comes twice.
     """
     rows = [_record(line, f"{path}, line {number}") for number, line in enumerate(lines, 1)]
-    ids: List[Any] = [row.get("id") for row in rows]
+    ids: list[Any] = [row.get("id") for row in rows]
     if not all(type(key) is int for key in ids):
         ids = list(range(len(rows)))
     repeated = [key for key, count in Counter(ids).items() if count > 1]
@@ -93,7 +94,7 @@ def translations_in_records(lines: Sequence[str], path: PathLike) -> Dict[int, s
     return {key: row["translation"] for key, row in zip(ids, rows, strict=True)}
 
 
-def _record(line: str, where: str) -> Dict[str, Any]:
+def _record(line: str, where: str) -> dict[str, Any]:
     try:
         row = json.loads(line)
     except json.JSONDecodeError as error:
@@ -105,7 +106,7 @@ def _record(line: str, where: str) -> Dict[str, Any]:
     return row
 
 
-def in_order(texts: Dict[int, str], path: PathLike, expected: Optional[int]) -> List[str]:
+def in_order(texts: dict[int, str], path: PathLike, expected: int | None) -> list[str]:
     """The texts of the ids 0, 1, ... in order; nothing may be missing.
 
     Raises:
@@ -127,7 +128,7 @@ def in_order(texts: Dict[int, str], path: PathLike, expected: Optional[int]) -> 
     return [texts[number] for number in sorted(texts)]
 
 
-def system_names(names: Optional[str], paths: Sequence[PathLike]) -> List[str]:
+def system_names(names: str | None, paths: Sequence[PathLike]) -> list[str]:
     """The names of ``--names A,B``, or the files' names without their endings, made distinct.
 
     Raises:

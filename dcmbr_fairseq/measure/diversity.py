@@ -4,7 +4,8 @@ Div is the paper's: the mean chrF of every candidate against every candidate, it
 means a more diverse pool. Repeated candidates count as often as they were drawn.
 """
 
-from typing import Any, Dict, Iterator, List, NamedTuple, Sequence, Tuple
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from tqdm import tqdm
@@ -29,7 +30,7 @@ class PoolMeasure(NamedTuple):
 
     diversity: float
     distinct: float
-    quality: List[float]
+    quality: list[float]
 
 
 def diversity(utilities: np.ndarray, weights: np.ndarray) -> float:
@@ -44,7 +45,7 @@ def diversity(utilities: np.ndarray, weights: np.ndarray) -> float:
 
 def measure_pools(
     pools: Sequence[TextPool], corpus: Corpus, qualities: Sequence[Quality], sizes: Sequence[int], chrf: Utility
-) -> List[PoolMeasure]:
+) -> list[PoolMeasure]:
     """Measure the pools of all sentences, for each size: the pool of size k is the first k draws.
 
     Args:
@@ -77,13 +78,13 @@ def diversity_rows(
     seeds: Sequence[int],
     sizes: Sequence[int],
     qualities: Sequence[Quality],
-) -> Iterator[Dict[str, Any]]:
+) -> Iterator[dict[str, Any]]:
     """Yield a row for each temperature, seed, size and measure of quality; pools that are missing are sampled.
 
     Columns: temperature, num_hyp, seed, metric, quality, diversity, distinct, signature, diversity_signature.
     """
     chrf = build_utility("chrf", {})
-    grid: List[Tuple[float, int]] = [(temperature, seed) for temperature in temperatures for seed in seeds]
+    grid: list[tuple[float, int]] = [(temperature, seed) for temperature in temperatures for seed in seeds]
     store.sample([PoolKey(seed, HYPOTHESES, temperature) for temperature, seed in grid])
     for temperature, seed in tqdm(grid, desc=f"pools of {store.system.name}", unit=" pools"):
         pools = store.read(PoolKey(seed, HYPOTHESES, temperature))

@@ -6,7 +6,8 @@ prints it without the minus sign.
 """
 
 import math
-from typing import List, NamedTuple, Sequence
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import torch
 from tqdm import tqdm
@@ -34,7 +35,7 @@ class MeanEntropy(NamedTuple):
         return self.nats / math.log(2)
 
 
-def mean_token_entropies(workspace: Workspace, system: System, temperatures: Sequence[float]) -> List[MeanEntropy]:
+def mean_token_entropies(workspace: Workspace, system: System, temperatures: Sequence[float]) -> list[MeanEntropy]:
     """The mean token entropy at each temperature, in one pass over the references.
 
     Args:

@@ -9,9 +9,11 @@ import ast
 import logging
 import os
 import sys
+from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from pathlib import Path
-from typing import AbstractSet, Any, Collection, Dict, Iterator, List, NamedTuple, Optional, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -49,10 +51,10 @@ class System:
 
     name: str
     path: str
-    models: List[Any]
-    facts: List[CheckpointFacts]
+    models: list[Any]
+    facts: list[CheckpointFacts]
 
-    def columns(self) -> Dict[str, Any]:
+    def columns(self) -> dict[str, Any]:
         """The columns of tidy tables that describe the model; None where unknown, or where members differ."""
         smoothings = {facts.label_smoothing for facts in self.facts}
         regularisers = {facts.ger for facts in self.facts}
@@ -64,8 +66,8 @@ class System:
 class Corpus(NamedTuple):
     """The text of the split (or of its first sentences), by the sentence's number."""
 
-    sources: Dict[int, str]
-    references: Dict[int, str]
+    sources: dict[int, str]
+    references: dict[int, str]
 
 
 class Workspace:
@@ -79,7 +81,7 @@ class Workspace:
         UserError: a flag is wrong, or the data cannot be found.
     """
 
-    def __init__(self, flags: Sequence[str], first: Optional[int] = None) -> None:
+    def __init__(self, flags: Sequence[str], first: int | None = None) -> None:
         if first is not None and first < 1:
             raise UserError(f"--first must be at least 1, got {first}")
         self.cfg = parse_flags(flags)
@@ -91,7 +93,7 @@ class Workspace:
         self.device = torch.device("cuda" if torch.cuda.is_available() and not self.cfg.common.cpu else "cpu")
         self._dataset: Any = None
 
-    def load(self, path: str, name: Optional[str] = None) -> System:
+    def load(self, path: str, name: str | None = None) -> System:
         """Load one system as fairseq-generate does, and with the first the data.
 
         Raises:
@@ -127,7 +129,7 @@ class Workspace:
         self._dataset = self.task.dataset(subset)
 
     @property
-    def ids(self) -> List[int]:
+    def ids(self) -> list[int]:
         """The numbers of the sentences in use."""
         assert self._dataset is not None, "load a system first"
         return list(range(len(self._dataset)))[: self.first]
@@ -139,7 +141,7 @@ class Workspace:
         direction = "-".join(map(str, languages)) if all(languages) else ""
         return folder if not direction or folder.endswith(direction) else f"{folder}-{direction}"
 
-    def batches(self, system: System, only: Optional[Collection[int]] = None, decode: bool = True) -> Iterator[Any]:
+    def batches(self, system: System, only: Collection[int] | None = None, decode: bool = True) -> Iterator[Any]:
         """Yield fairseq's batches of the sentences in use, short ones first, on the device.
 
         Args:
@@ -173,7 +175,7 @@ class Workspace:
             yield utils.move_to_cuda(sample) if self.device.type == "cuda" else sample
 
     def prepared(
-        self, system: System, only: Optional[Collection[int]] = None, done: AbstractSet[int] = frozenset()
+        self, system: System, only: Collection[int] | None = None, done: AbstractSet[int] = frozenset()
     ) -> Iterator[Prepared]:
         """Yield batches encoded for sampling and search, as the task would hand them to its generator.
 
@@ -199,7 +201,7 @@ class Workspace:
         real = target.ne(self.task.target_dictionary.pad())
         return real & (real.cumsum(dim=1) > language_tokens(self.task).forced)
 
-    def beam(self, system: System) -> Dict[int, str]:
+    def beam(self, system: System) -> dict[int, str]:
         """fairseq's own beam search with ``--beam``, ``--lenpen`` ...: the first translation of every sentence."""
         generator = self.task.build_generator(system.models, self.cfg.generation)
         detokenize = self.texts(generator).target
@@ -220,7 +222,7 @@ class Workspace:
         )
         return TextSide(target, source)
 
-    def corpus(self, system: System, references: Optional[PathLike] = None) -> Corpus:
+    def corpus(self, system: System, references: PathLike | None = None) -> Corpus:
         """Sources and references as text.
 
         Args:
@@ -232,8 +234,8 @@ class Workspace:
             UserError: the split has no target side, or the file another number of lines.
         """
         texts = self._preparation(system).texts
-        own: Dict[int, str] = {}
-        sources: Dict[int, str] = {}
+        own: dict[int, str] = {}
+        sources: dict[int, str] = {}
         for sample in self.batches(system):
             for row, sentence in enumerate(sample["id"].tolist()):
                 sources[sentence] = texts.source(self._real(sample["net_input"]["src_tokens"][row]))
@@ -261,7 +263,7 @@ class Workspace:
             text = decode(text)
         return text
 
-    def _real(self, tokens: Tensor) -> List[int]:
+    def _real(self, tokens: Tensor) -> list[int]:
         return tokens[tokens.ne(self.task.target_dictionary.pad())].tolist()
 
 

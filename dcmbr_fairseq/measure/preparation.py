@@ -5,7 +5,8 @@ get these whatever the task, the preparation stands where the generator does.
 """
 
 import copy
-from typing import Any, Callable, Dict, List, NamedTuple, Optional
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -32,7 +33,7 @@ class Prepared(NamedTuple):
         languages: the language tokens; those that are forced stand in front of every sequence.
     """
 
-    ids: List[int]
+    ids: list[int]
     batch: SamplingBatch
     make_decoder: Callable[[np.ndarray], IncrementalDecoder]
     sampler: PrefixSampler
@@ -75,10 +76,10 @@ class Preparation(MBRSequenceGenerator):
     @torch.no_grad()
     def _generate(  # type: ignore[override]
         self,
-        sample: Dict[str, Any],
-        prefix_tokens: Optional[Tensor] = None,
-        constraints: Optional[Tensor] = None,
-        bos_token: Optional[int] = None,
+        sample: dict[str, Any],
+        prefix_tokens: Tensor | None = None,
+        constraints: Tensor | None = None,
+        bos_token: int | None = None,
     ) -> Prepared:
         batch = self._sampling_batch(sample["net_input"], prefix_tokens, bos_token)
         make_decoder = encode(self.model.models, sample["net_input"], self.pad)

@@ -1,6 +1,7 @@
 """How good single texts are: any utility of them against one reference each, on the scale that papers print."""
 
-from typing import Any, List, Mapping, NamedTuple, Optional, Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,7 +14,7 @@ class Judged(NamedTuple):
 
     texts: Sequence[str]
     reference: str
-    source: Optional[str] = None
+    source: str | None = None
 
 
 class Quality:
@@ -32,7 +33,7 @@ class Quality:
         self._utility = build_utility(name, arguments)
         self._scale = 100.0 if name in IN_PER_CENT else 1.0
 
-    def scores(self, batch: Sequence[Judged]) -> List[np.ndarray]:
+    def scores(self, batch: Sequence[Judged]) -> list[np.ndarray]:
         """For each sentence the score of each of its texts, ``(N,)`` float64."""
         distinct = [list(dict.fromkeys(judged.texts)) for judged in batch]
         matrices = self._utility.pairwise_batch(
@@ -53,7 +54,7 @@ class Quality:
         self._utility.close()
 
 
-def build_qualities(names: Sequence[str], arguments: Mapping[str, Mapping[str, Any]]) -> List[Quality]:
+def build_qualities(names: Sequence[str], arguments: Mapping[str, Mapping[str, Any]]) -> list[Quality]:
     """The measures called ``names``; ``arguments`` are filed under their names.
 
     Raises:

@@ -4,7 +4,8 @@ Rank 0 is the most probable token; tokens that are as probable as the reference'
 the tokens of the sampler's support: no padding, and no end of sentence before ``--min-len`` tokens.
 """
 
-from typing import Any, Dict, List, Sequence
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import torch
@@ -53,7 +54,7 @@ def rank_counts(workspace: Workspace, system: System) -> np.ndarray:
     return counts.numpy()
 
 
-def in_buckets(counts: np.ndarray, width: int = 5, last: int = 45) -> List[Dict[str, Any]]:
+def in_buckets(counts: np.ndarray, width: int = 5, last: int = 45) -> list[dict[str, Any]]:
     """The counts in buckets ``0-5``, ``5-10``, ... and ``45-|V|``: the first bucket holds the ranks 0 to 4.
 
     Args:

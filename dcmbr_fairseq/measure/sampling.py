@@ -11,8 +11,9 @@ import dataclasses
 import json
 import logging
 import re
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Dict, List, Mapping, NamedTuple, Sequence
+from typing import Any, NamedTuple
 
 from tqdm import tqdm
 
@@ -59,7 +60,7 @@ class PoolStore:
         name = re.sub(r"[^\w.+-]+", "_", self.system.name)  # it may be a path
         return self.folder / f"{name}.seed{key.seed}.{part}.T{key.temperature:g}.jsonl.gz"
 
-    def settings(self, key: PoolKey) -> Dict[str, Any]:
+    def settings(self, key: PoolKey) -> dict[str, Any]:
         """What a pool depends on, as its records say."""
         cfg = self.workspace.cfg
         options = sampling_options(cfg)
@@ -123,7 +124,7 @@ class PoolStore:
         partial, wanted = Path(f"{self.path(key)}.partial"), self.settings(key)
         return PartialRecords(self.path(key), lambda row: self._refuse_other(partial, row, wanted))
 
-    def _run(self, files: Dict[PoolKey, PartialRecords]) -> None:
+    def _run(self, files: dict[PoolKey, PartialRecords]) -> None:
         bar = tqdm(total=len(self.workspace.ids), desc=f"{len(files)} pools of {self.system.name}", unit=" sentences")
         settings = {key: self.settings(key) for key in files}
         done = set.intersection(*(file.ids for file in files.values()))
@@ -139,14 +140,14 @@ class PoolStore:
                     files[key].write(rows)
                 bar.update(len(set(prepared.ids) - done))
 
-    def read(self, key: PoolKey) -> List[TextPool]:
+    def read(self, key: PoolKey) -> list[TextPool]:
         """The pools of all sentences, in order, of the first ``size`` draws."""
         return [pools.hypotheses.first(self.size) for pools in read_pools(self.path(key))]
 
 
-def sampled(prepared: Prepared, keys: Sequence[PoolKey], size: int) -> Dict[PoolKey, List[TextPool]]:
+def sampled(prepared: Prepared, keys: Sequence[PoolKey], size: int) -> dict[PoolKey, list[TextPool]]:
     """The pools of a batch: for each key one pool for each sentence."""
-    found: Dict[PoolKey, List[TextPool]] = {}
+    found: dict[PoolKey, list[TextPool]] = {}
     for seed in dict.fromkeys(key.seed for key in keys):
         mine = [key for key in keys if key.seed == seed]
         sampler = dataclasses.replace(prepared.sampler, seed=seed)

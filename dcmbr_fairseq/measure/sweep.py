@@ -6,8 +6,9 @@ its matrix is a corner of the large one.
 
 import itertools
 import logging
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from tqdm import tqdm
@@ -80,7 +81,7 @@ class Plan:
     """
 
     sizes: Sequence[Sizes]
-    temperatures: Sequence[Tuple[float, float]]
+    temperatures: Sequence[tuple[float, float]]
     utilities: Sequence[str] = ("chrf",)
     seeds: Sequence[int] = (1,)
     metrics: Sequence[str] = ("chrf",)
@@ -99,12 +100,12 @@ class Plan:
         """The size of the pools that hold all others."""
         return max(itertools.chain.from_iterable(self.sizes))
 
-    def is_shared(self, temperatures: Tuple[float, float], sizes: Sizes) -> bool:
+    def is_shared(self, temperatures: tuple[float, float], sizes: Sizes) -> bool:
         """Whether one pool plays both parts in a cell."""
         same = temperatures[0] == temperatures[1] and sizes.num_hyp == sizes.num_ref
         return self.ref_pool != "separate" and same
 
-    def groups(self) -> List[Group]:
+    def groups(self) -> list[Group]:
         """The cells in groups, in the order of the table."""
         grid = itertools.product(self.utilities, self.seeds, self.temperatures, (True, False))
         return [
@@ -113,11 +114,11 @@ class Plan:
             if any(self.is_shared(pair, sizes) == shared for sizes in self.sizes)
         ]
 
-    def sizes_of(self, group: Group) -> List[Sizes]:
+    def sizes_of(self, group: Group) -> list[Sizes]:
         """The sizes of a group's cells."""
         return [s for s in self.sizes if self.is_shared((group.temp_hyp, group.temp_ref), s) == group.shared]
 
-    def pools(self) -> List[PoolKey]:
+    def pools(self) -> list[PoolKey]:
         """All pools that the grid needs."""
         return list(dict.fromkeys(key for group in self.groups() for key in (group.hypotheses, group.references)))
 
@@ -125,7 +126,7 @@ class Plan:
 def sweep(
     workspace: Workspace, systems: Sequence[System], corpus: Corpus, plan: Plan, stores: Sequence[PoolStore],
     journal: Journal, task: str,
-) -> List[Key]:  # fmt: skip
+) -> list[Key]:  # fmt: skip
     """Fill the grid for every model, and file a row for each cell and metric.
 
     Columns: those of docs/analysis.md (task, model, label_smoothing, alpha, beta, decoding, num_hyp, num_ref, temp_hyp,
@@ -143,12 +144,12 @@ def sweep(
     Returns:
         the journal's keys in the order of the table.
     """
-    keys: List[Key] = []
+    keys: list[Key] = []
     judge = Judge(plan, corpus)
     try:
         for system, store in zip(systems, stores, strict=True):
             groups = [*([BEAM] if plan.beam else []), *plan.groups()]
-            own: Dict[Key, Any] = {(system.name, *([BEAM] if group == BEAM else group)): group for group in groups}
+            own: dict[Key, Any] = {(system.name, *([BEAM] if group == BEAM else group)): group for group in groups}
             todo = missing(journal, list(own))
             columns = {"task": task, **system.columns()}
             if plan.entropy and todo:
@@ -170,10 +171,10 @@ class _Pools:
     def __init__(self, store: PoolStore, groups: Sequence[Group]) -> None:
         self._store = store
         self._uses = [key for group in groups for key in (group.hypotheses, group.references)]
-        self._read: Dict[PoolKey, List[TextPool]] = {}
+        self._read: dict[PoolKey, list[TextPool]] = {}
         store.sample(self._uses)
 
-    def take(self, key: PoolKey) -> List[TextPool]:
+    def take(self, key: PoolKey) -> list[TextPool]:
         """The pools of all sentences, for one use."""
         pools = self._read.pop(key, None) or self._store.read(key)
         self._uses.remove(key)
@@ -187,8 +188,8 @@ class Judge:
 
     def __init__(self, plan: Plan, corpus: Corpus) -> None:
         self.sources, self.references = list(corpus.sources.values()), list(corpus.references.values())
-        self.utilities: Dict[str, Utility] = {u: build_utility(u, plan.utility_args.get(u, {})) for u in plan.utilities}
-        self._metrics: List[Metric] = [build_metric(m, MetricOptions(arguments=plan.metric_args)) for m in plan.metrics]
+        self.utilities: dict[str, Utility] = {u: build_utility(u, plan.utility_args.get(u, {})) for u in plan.utilities}
+        self._metrics: list[Metric] = [build_metric(m, MetricOptions(arguments=plan.metric_args)) for m in plan.metrics]
 
     def rows(self, translations: Sequence[str]) -> Iterator[Row]:
         """The score of a translated test set by each metric."""
@@ -239,10 +240,10 @@ def group_rows(group: Group, plan: Plan, pools: _Pools, judge: Judge) -> Iterato
 def choose(
     hypotheses: Sequence[TextPool],
     references: Sequence[TextPool],
-    sources: Sequence[Optional[str]],
+    sources: Sequence[str | None],
     utility: Utility,
     sizes: Sequence[Sizes],
-) -> List[List[str]]:
+) -> list[list[str]]:
     """The translations that the exact rule chooses for each pair of sizes: one list of B texts for each pair.
 
     Args:
@@ -253,7 +254,7 @@ def choose(
         sizes: pairs of pool sizes; a pool of size k is the first k draws.
     """
     largest = Sizes(max(s.num_hyp for s in sizes), max(s.num_ref for s in sizes))
-    chosen: List[List[str]] = [[] for _ in sizes]
+    chosen: list[list[str]] = [[] for _ in sizes]
     sentences = [
         (hyps.first(largest.num_hyp), refs.first(largest.num_ref), source)
         for hyps, refs, source in zip(hypotheses, references, sources, strict=True)
@@ -267,7 +268,7 @@ def choose(
     return chosen
 
 
-def _choice(hypotheses: TextPool, references: TextPool, source: Optional[str], matrix: np.ndarray) -> str:
+def _choice(hypotheses: TextPool, references: TextPool, source: str | None, matrix: np.ndarray) -> str:
     """The exact rule on the corner of a matrix that belongs to these smaller pools."""
     candidates = Candidates(
         hypotheses.texts, references.texts, references.weights(), hypotheses.text_log_prob(), source

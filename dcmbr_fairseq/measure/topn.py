@@ -1,7 +1,8 @@
 """The most probable translations of a model and how good they are (Sec. 4.2, Figure 3); sentence by sentence."""
 
 import logging
-from typing import Any, Dict, Iterable, Iterator, List, NamedTuple, Sequence, Tuple
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from tqdm import tqdm
@@ -28,7 +29,7 @@ class SentenceTopN(NamedTuple):
 
     sentence: int
     source_tokens: int
-    texts: List[str]
+    texts: list[str]
     found: TopN
 
 
@@ -64,7 +65,7 @@ def measure_topn(
     qualities: Sequence[Quality],
     journal: Journal,
     task: str,
-) -> List[Key]:
+) -> list[Key]:
     """Search every sentence with every model, and file a row for each sequence and quality.
 
     Columns: task, model, label_smoothing, alpha, beta, sentence, source_tokens, rank (from 1), text, log_prob (natural,
@@ -107,7 +108,7 @@ def sentence_rows(found: SentenceTopN, corpus: Corpus, qualities: Sequence[Quali
             }
 
 
-def mark_comparable(rows: Sequence[Row]) -> List[Row]:
+def mark_comparable(rows: Sequence[Row]) -> list[Row]:
     """The rows with a column ``all_exact``: ``yes`` for sentences whose top N was found exactly with every model.
 
     Long sentences are given up more often, and more often with some models: means over different sentences mislead.
@@ -116,7 +117,7 @@ def mark_comparable(rows: Sequence[Row]) -> List[Row]:
     return [{**row, "all_exact": "no" if row["sentence"] in given_up else "yes"} for row in rows]
 
 
-def summary(rows: Sequence[Row]) -> List[Row]:
+def summary(rows: Sequence[Row]) -> list[Row]:
     """One row for each model: how many searches were exact, their cost, and how good the sequences are.
 
     Args:
@@ -136,7 +137,7 @@ def summary(rows: Sequence[Row]) -> List[Row]:
     return found
 
 
-def cost_by_length(rows: Sequence[Row], width: int = 10) -> List[Row]:
+def cost_by_length(rows: Sequence[Row], width: int = 10) -> list[Row]:
     """The cost of the searches for sources of 1 to ``width`` tokens, of ``width`` + 1 to 2 ``width``, and so on."""
     rows = sorted(({**row, "length": (row["source_tokens"] - 1) // width} for row in rows), key=lambda r: r["length"])
     return [
@@ -145,8 +146,8 @@ def cost_by_length(rows: Sequence[Row], width: int = 10) -> List[Row]:
     ]
 
 
-def _grouped(rows: Iterable[Row], columns: Sequence[str]) -> Dict[Tuple[Any, ...], List[Row]]:
-    groups: Dict[Tuple[Any, ...], List[Row]] = {}
+def _grouped(rows: Iterable[Row], columns: Sequence[str]) -> dict[tuple[Any, ...], list[Row]]:
+    groups: dict[tuple[Any, ...], list[Row]] = {}
     for row in rows:
         groups.setdefault(tuple(row[column] for column in columns), []).append(row)
     return groups

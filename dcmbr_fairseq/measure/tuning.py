@@ -1,7 +1,8 @@
 """Choosing T_h and T_r on a validation set: the surface of a sweep, its best cell, and that cell as flags."""
 
 import json
-from typing import Any, Dict, List, NamedTuple, Sequence, Tuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -11,7 +12,7 @@ from dcmbr_fairseq.present.tables import Cell, Grid
 from dcmbr_fairseq.present.tidy import Row
 
 #: (T_h, T_r) -> mean score over seeds
-Surface = Dict[Tuple[float, float], float]
+Surface = dict[tuple[float, float], float]
 
 
 class Best(NamedTuple):
@@ -24,7 +25,7 @@ class Best(NamedTuple):
 
 def surface_of(rows: Sequence[Row]) -> Surface:
     """The mean score over seeds of each pair of temperatures; rows of one metric, utility and size."""
-    scores: Dict[Tuple[float, float], List[float]] = {}
+    scores: dict[tuple[float, float], list[float]] = {}
     for row in rows:
         scores.setdefault((row["temp_hyp"], row["temp_ref"]), []).append(row["score"])
     return {pair: float(np.mean(values)) for pair, values in scores.items()}
@@ -51,7 +52,7 @@ def surface_grid(surface: Surface, best: Best, metric: str) -> Grid:
     return Grid([f"{metric}: T_h \\ T_r", *(f"{ref:g} " for ref in refs)], rows)
 
 
-def decoding_flags(best: Best, plan: Plan) -> List[str]:
+def decoding_flags(best: Best, plan: Plan) -> list[str]:
     """The flags of fairseq-generate that decode as the best cell did, one word each."""
     (sizes,), (utility,) = plan.sizes, plan.utilities
     arguments: Any = plan.utility_args.get(utility, {})

@@ -2,8 +2,9 @@
 
 import fcntl
 import json
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any, BinaryIO, Callable, Dict, Iterable, Mapping, Set, Tuple
+from typing import Any, BinaryIO
 
 from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.files import PathLike, atomic_writer
@@ -25,7 +26,7 @@ class PartialRecords:
 
     def __init__(self, path: PathLike, check: Callable[[Mapping[str, Any]], None]) -> None:
         self.path, self.partial = Path(path), Path(f"{path}.partial")
-        self._spans: Dict[int, Tuple[int, int]] = {}  # id -> first byte, length
+        self._spans: dict[int, tuple[int, int]] = {}  # id -> first byte, length
         self.partial.parent.mkdir(parents=True, exist_ok=True)
         self._file: BinaryIO = open(self.partial, "a+b")
         try:
@@ -56,7 +57,7 @@ class PartialRecords:
         self._end += len(line)
 
     @property
-    def ids(self) -> Set[int]:
+    def ids(self) -> set[int]:
         """The sentences whose rows are here."""
         return set(self._spans)
 

@@ -1,7 +1,7 @@
 """Pools in plain text files: N lines a source sentence, one draw a line."""
 
 import itertools
-from typing import Iterator, List, Optional
+from collections.abc import Iterator
 
 from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.files import PathLike, iter_lines
@@ -10,7 +10,7 @@ from dcmbr_fairseq.pools.records import Pools
 
 
 def read_plain_pools(
-    hypotheses: PathLike, references: Optional[PathLike], source: Optional[PathLike], lines_per_source: int
+    hypotheses: PathLike, references: PathLike | None, source: PathLike | None, lines_per_source: int
 ) -> Iterator[Pools]:
     """Yield the pools of one source sentence after the other.
 
@@ -23,7 +23,7 @@ def read_plain_pools(
     Raises:
         UserError: a file is missing, or the files do not have the same number of sentences.
     """
-    streams: List[Iterator[List[str]]] = [_draws(hypotheses, lines_per_source)]
+    streams: list[Iterator[list[str]]] = [_draws(hypotheses, lines_per_source)]
     streams.append(itertools.repeat([]) if references is None else _draws(references, lines_per_source))
     streams.append(itertools.repeat([]) if source is None else _draws(source, 1))
     paths = [path for path in (hypotheses, references, source) if path is not None]
@@ -39,7 +39,7 @@ def read_plain_pools(
         yield Pools(number, _pool(hyps), _pool(refs) if refs else None, source=sources[0] if sources else None)
 
 
-def _draws(path: PathLike, size: int) -> Iterator[List[str]]:
+def _draws(path: PathLike, size: int) -> Iterator[list[str]]:
     """Yield ``size`` lines at a time.
 
     Raises:
@@ -58,6 +58,6 @@ def _draws(path: PathLike, size: int) -> Iterator[List[str]]:
         yield draws
 
 
-def _pool(texts: List[str]) -> TextPool:
+def _pool(texts: list[str]) -> TextPool:
     zeros = [0.0] * len(texts)  # unknown: ties go to the earlier draw
     return TextPool.from_draws(texts, zeros, zeros)

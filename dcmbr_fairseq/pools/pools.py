@@ -1,7 +1,7 @@
 """The types that travel from the sampler to the records: pools of draws, first as tokens, then as texts."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import List, Sequence
 
 import numpy as np
 
@@ -32,8 +32,8 @@ class TokenPool:
         draws: ``(D,)`` index into ``tokens`` of every draw, in draw order: the first k are a fair sample of size k.
     """
 
-    tokens: List[np.ndarray]
-    positional_log_probs: List[np.ndarray]
+    tokens: list[np.ndarray]
+    positional_log_probs: list[np.ndarray]
     sampling_log_prob: np.ndarray
     draws: np.ndarray
 
@@ -54,7 +54,7 @@ class TextPool:
         sampling_log_prob: ``(D,)`` the same under the distribution that was sampled from.
     """
 
-    texts: List[str]
+    texts: list[str]
     draws: np.ndarray
     log_prob: np.ndarray
     sampling_log_prob: np.ndarray

@@ -24,9 +24,10 @@ import logging
 import os
 import sys
 import tempfile
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import IO, Any, Dict, Iterable, Iterator, List, Mapping, Optional, Set, Tuple, Union
+from typing import IO, Any
 
 import numpy as np
 
@@ -55,19 +56,19 @@ class Pools:
         row: the whole row, for fields that are not interpreted here.
     """
 
-    id: Union[int, str]
+    id: int | str
     hypotheses: TextPool
-    references: Optional[TextPool] = None
-    weights: Optional[np.ndarray] = None
-    source: Optional[str] = None
-    row: Optional[Mapping[str, Any]] = None
+    references: TextPool | None = None
+    weights: np.ndarray | None = None
+    source: str | None = None
+    row: Mapping[str, Any] | None = None
 
     @property
     def reference_pool(self) -> TextPool:
         """The pool that plays the references' part."""
         return self.hypotheses if self.references is None else self.references
 
-    def first(self, num_hyp: Optional[int], num_ref: Optional[int]) -> "Pools":
+    def first(self, num_hyp: int | None, num_ref: int | None) -> "Pools":
         """The first draws of both pools; None keeps all. The parts of a shared pool are cut each by itself."""
         references, weights = self.reference_pool, self.weights
         if weights is not None and num_ref is not None:
@@ -100,11 +101,11 @@ def make_row(
     sentence_id: int,
     source: str,
     hypotheses: TextPool,
-    references: Optional[TextPool],
+    references: TextPool | None,
     choice: int,
-    decision: Optional[Decision] = None,
+    decision: Decision | None = None,
     **provenance: Any,
-) -> Dict[str, Any]:
+) -> dict[str, Any]:
     """The row of one sentence.
 
     Args:
@@ -116,7 +117,7 @@ def make_row(
         decision: the expected utilities; None where nothing was compared (``--decoding sample``).
         provenance: further fields: ``seed``, ``settings`` (a dict), ``signature``.
     """
-    row: Dict[str, Any] = {"id": sentence_id, "source": source, **_pool_fields("hypotheses", "hypothesis", hypotheses)}
+    row: dict[str, Any] = {"id": sentence_id, "source": source, **_pool_fields("hypotheses", "hypothesis", hypotheses)}
     if references is not None:
         row.update(_pool_fields("references", "reference", references))
     if decision is not None:
@@ -125,7 +126,7 @@ def make_row(
     return {**row, "choice": int(choice), "translation": hypotheses.texts[choice], **provenance}
 
 
-def _pool_fields(plural: str, singular: str, pool: TextPool) -> Dict[str, Any]:
+def _pool_fields(plural: str, singular: str, pool: TextPool) -> dict[str, Any]:
     return {
         plural: pool.texts,
         f"{singular}_draws": pool.draws.tolist(),
@@ -134,7 +135,7 @@ def _pool_fields(plural: str, singular: str, pool: TextPool) -> Dict[str, Any]:
     }
 
 
-def _rounded(values: np.ndarray) -> List[float]:
+def _rounded(values: np.ndarray) -> list[float]:
     return np.round(np.asarray(values, dtype=np.float64), DIGITS).tolist()
 
 
@@ -198,7 +199,7 @@ def parse_row(line: str, number: int) -> Pools:
     return Pools(row_id, hypotheses, references, _read_weights(row, size), source, row)
 
 
-def _read_pool(row: Mapping[str, Any], plural: str, singular: str) -> Optional[TextPool]:
+def _read_pool(row: Mapping[str, Any], plural: str, singular: str) -> TextPool | None:
     """The pool in the fields ``hypotheses``, ``hypothesis_draws`` ... or their likes; None if there is none."""
     texts = row.get(plural)
     if texts is None:
@@ -214,7 +215,7 @@ def _read_pool(row: Mapping[str, Any], plural: str, singular: str) -> Optional[T
     return TextPool.from_draws(texts, log_prob.tolist(), sampling_log_prob.tolist())
 
 
-def _draw_texts(texts: List[str], draws: Any, plural: str, field: str) -> List[str]:
+def _draw_texts(texts: list[str], draws: Any, plural: str, field: str) -> list[str]:
     """The text of every draw, given distinct texts in the order of their first draw and indices into them."""
     if not isinstance(draws, list) or not all(type(draw) is int and 0 <= draw < len(texts) for draw in draws):
         last = len(texts) - 1
@@ -237,7 +238,7 @@ def _read_numbers(row: Mapping[str, Any], field: str, size: int, default: np.nda
     return numbers
 
 
-def _read_weights(row: Mapping[str, Any], size: int) -> Optional[np.ndarray]:
+def _read_weights(row: Mapping[str, Any], size: int) -> np.ndarray | None:
     """``(size,)`` weights of the reference draws, normalised to sum 1; None if there are none."""
     if row.get("weights") is None:
         return None
@@ -285,9 +286,9 @@ class RecordWriter:
         except OSError as error:
             raise UserError(f"--pools-out {path} cannot be written: {error.strerror}") from error
         self._temporary = Path(name)
-        self._file: Optional[IO[bytes]] = os.fdopen(descriptor, "w+b")
-        self._spans: Dict[int, Tuple[int, int]] = {}  # id -> first byte, length
-        self._expected: Optional[Set[int]] = None
+        self._file: IO[bytes] | None = os.fdopen(descriptor, "w+b")
+        self._spans: dict[int, tuple[int, int]] = {}  # id -> first byte, length
+        self._expected: set[int] | None = None
         self._process = os.getpid()
         atexit.register(self._at_exit)
 

@@ -10,7 +10,7 @@ target is left alone: T = 1. This undoes smoothing and no more; what is best for
 finds out.
 """
 
-from typing import Sequence
+from collections.abc import Sequence
 
 from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.lemma import cooling_temperature

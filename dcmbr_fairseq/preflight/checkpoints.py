@@ -2,9 +2,10 @@
 
 import re
 import zipfile
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Mapping, Optional
+from typing import Any
 
 import torch
 
@@ -26,12 +27,12 @@ class CheckpointFacts:
     """
 
     path: str
-    criterion: Optional[str] = None
-    label_smoothing: Optional[float] = None
-    ger: Optional[tuple] = None
-    encoder_rows: Optional[int] = None
-    decoder_rows: Optional[int] = None
-    arch: Optional[str] = None
+    criterion: str | None = None
+    label_smoothing: float | None = None
+    ger: tuple | None = None
+    encoder_rows: int | None = None
+    decoder_rows: int | None = None
+    arch: str | None = None
     task: Mapping[str, Any] = field(default_factory=dict, compare=False)
 
     @property
@@ -117,7 +118,7 @@ def _settings(section: Any) -> Mapping[str, Any]:
     return section if isinstance(section, dict) else getattr(section, "__dict__", {})
 
 
-def _rows(state: Mapping[str, Any], side: str) -> Optional[int]:
+def _rows(state: Mapping[str, Any], side: str) -> int | None:
     weight = state["model"].get(f"{side}.embed_tokens.weight")
     return None if weight is None else int(weight.shape[0])
 

@@ -5,8 +5,8 @@ every target, is the language's; it is forced. fairseq's ``--lang-tok-replacing-
 the target in place of the end of sentence. mBART-25: it does so too, and follows the end of sentence as well.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import FrozenSet, List, Optional, Sequence
 
 from fairseq.data import Dictionary
 from fairseq.data.multilingual.multilingual_utils import get_lang_tok
@@ -29,10 +29,10 @@ class LanguageTokens:
         source_ids: the same of the source dictionary.
     """
 
-    ids: FrozenSet[int] = frozenset()
+    ids: frozenset[int] = frozenset()
     forced: int = 0
-    start: Optional[int] = None
-    source_ids: FrozenSet[int] = frozenset()
+    start: int | None = None
+    source_ids: frozenset[int] = frozenset()
 
     def source_length(self, source: Sequence[int], eos: int) -> int:
         """Length of a source by which the target's is limited: its words and one end of sentence, as without tokens."""
@@ -53,7 +53,7 @@ class LanguageTokens:
 BILINGUAL = LanguageTokens()
 
 
-def language_symbols(languages: Sequence[str], style: str, specs: Sequence[str] = ("main",)) -> List[str]:
+def language_symbols(languages: Sequence[str], style: str, specs: Sequence[str] = ("main",)) -> list[str]:
     """The symbols of languages that fairseq's multilingual task adds to a dictionary.
 
     Args:
@@ -64,6 +64,6 @@ def language_symbols(languages: Sequence[str], style: str, specs: Sequence[str] 
     return [get_lang_tok(language, style, spec) for spec in specs for language in languages]
 
 
-def known_ids(dictionary: Dictionary, symbols: Sequence[str]) -> FrozenSet[int]:
+def known_ids(dictionary: Dictionary, symbols: Sequence[str]) -> frozenset[int]:
     """The ids of those symbols that a dictionary has."""
     return frozenset(dictionary.index(symbol) for symbol in symbols if symbol in dictionary)

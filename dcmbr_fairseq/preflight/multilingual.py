@@ -9,8 +9,9 @@ import difflib
 import logging
 import os
 from argparse import Namespace
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
+from typing import Any
 
 from fairseq.data import Dictionary
 
@@ -24,7 +25,7 @@ logger = logging.getLogger(__name__)
 STYLES = ("multilingual", "mbart")
 
 
-def listed_languages(options: Any) -> List[str]:
+def listed_languages(options: Any) -> list[str]:
     """The languages of a model in the order that numbers their tokens: ``--lang-dict``, ``--langs`` or the pairs'.
 
     Args:
@@ -49,7 +50,7 @@ def listed_languages(options: Any) -> List[str]:
     return sorted({language for pair in pairs_of(options.lang_pairs) for language in pair.split("-")})
 
 
-def pairs_of(pairs: Any) -> List[str]:
+def pairs_of(pairs: Any) -> list[str]:
     """``--lang-pairs`` as a list; fairseq has it as text first."""
     return pairs.split(",") if isinstance(pairs, str) else list(pairs or ())
 
@@ -72,7 +73,7 @@ def check_direction(options: Any, languages: Sequence[str]) -> None:
             )
 
 
-def similar(code: str, languages: Sequence[str]) -> List[str]:
+def similar(code: str, languages: Sequence[str]) -> list[str]:
     """Languages that a wrong code may mean: of the same first two letters, otherwise spelt nearly so."""
     same = [language for language in languages if language[:2].lower() == code[:2].lower()]
     return same or difflib.get_close_matches(code, languages, cutoff=0.8)
@@ -95,7 +96,7 @@ def check_files(options: Any) -> None:
             )
 
 
-def dictionary_files(options: Any) -> Dict[str, Path]:
+def dictionary_files(options: Any) -> dict[str, Path]:
     """Where fairseq will read the source and the target dictionary."""
     folder = Path(options.data.split(os.pathsep)[0])
     fixed = getattr(options, "fixed_dictionary", None)
@@ -104,7 +105,7 @@ def dictionary_files(options: Any) -> Dict[str, Path]:
     return {side: Path(fixed or own[side] or folder / f"dict.{languages[side]}.txt") for side in own}
 
 
-def check_pieces(bpe: Any, post_process: Optional[str], sampling: bool) -> None:
+def check_pieces(bpe: Any, post_process: str | None, sampling: bool) -> None:
     """Check the sentencepiece model.
 
     Args:
@@ -129,7 +130,7 @@ def check_pieces(bpe: Any, post_process: Optional[str], sampling: bool) -> None:
         )
 
 
-def main_tokens(settings: Mapping[str, Any]) -> Tuple[Optional[str], Optional[str]]:
+def main_tokens(settings: Mapping[str, Any]) -> tuple[str | None, str | None]:
     """Which language's token the source and the target carry: ``("src", "tgt")`` with mBART-50; None for no token."""
     given = (settings.get("langtoks") or {}).get("main")
     if given is not None:
@@ -223,7 +224,7 @@ def check_sizes(
         raise UserError(f"--path {facts.path} was trained with --lang-tok-style {trained}, not {given}: give that")
 
 
-def _sizes_advice(facts: CheckpointFacts, options: Any, languages: Sequence[str], trained: Any) -> Optional[str]:
+def _sizes_advice(facts: CheckpointFacts, options: Any, languages: Sequence[str], trained: Any) -> str | None:
     """A sentence where other language tokens would make the sizes agree; None where they would not."""
     file = dictionary_files(options)["target"]
     bare = Dictionary.load(str(file))
@@ -241,7 +242,7 @@ def _sizes_advice(facts: CheckpointFacts, options: Any, languages: Sequence[str]
     return None
 
 
-def _new_symbols(bare: Dictionary, languages: Sequence[str], style: str, specs: Sequence[str]) -> List[str]:
+def _new_symbols(bare: Dictionary, languages: Sequence[str], style: str, specs: Sequence[str]) -> list[str]:
     """What fairseq will add to a dictionary: the mask with mBART's style only."""
     symbols = [*language_symbols(languages, style, specs), *([MASK] if style == "mbart" else [])]
     return [symbol for symbol in symbols if symbol not in bare]

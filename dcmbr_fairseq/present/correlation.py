@@ -1,7 +1,7 @@
 """How closely MBR quality follows entropy over many models (Sec. 5.1, Figure 4): three coefficients by scipy."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Sequence
 
 import numpy as np
 

@@ -7,9 +7,10 @@ greyscale printing and colour blindness.
 import io
 import itertools
 import logging
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Callable, Dict, List, NamedTuple, Optional, Sequence, TextIO, Tuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, TextIO, cast
 
 import numpy as np
 
@@ -47,7 +48,7 @@ class Style(NamedTuple):
 #: Paul Tol's high-contrast colours, which stay apart in greyscale.
 _COLORS = ("#004488", "#BB5566", "#DDAA33", "#000000")
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "*")
-_DASHES: Tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (1, 1.2)), (0, (5, 1.5, 1, 1.5)), (0, (3, 1, 1, 1, 1, 1)))
+_DASHES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (1, 1.2)), (0, (5, 1.5, 1, 1.5)), (0, (3, 1, 1, 1, 1, 1)))
 
 #: Dots an inch of a PNG.
 DPI = 300
@@ -62,13 +63,13 @@ _RC = {
 }  # fmt: skip
 
 
-def styles(count: int) -> List[Style]:
+def styles(count: int) -> list[Style]:
     """A style for each of ``count`` series without an order."""
     pairs = zip(itertools.cycle(_COLORS), itertools.cycle(_MARKERS), itertools.cycle(_DASHES))
     return [Style(color, marker, dashes) for color, marker, dashes in itertools.islice(pairs, count)]
 
 
-def ordered_styles(count: int) -> List[Style]:
+def ordered_styles(count: int) -> list[Style]:
     """Styles for series with an order, such as temperatures: from dark to light, markers and dashes in turn."""
     from matplotlib import colormaps
     from matplotlib.colors import to_hex
@@ -78,7 +79,7 @@ def ordered_styles(count: int) -> List[Style]:
     return [Style(color, marker, dashes) for color, marker, dashes in itertools.islice(pairs, count)]
 
 
-def new_figure(width: float, height: float, panels: int = 1) -> "Tuple[Figure, List[Axes]]":
+def new_figure(width: float, height: float, panels: int = 1) -> "tuple[Figure, list[Axes]]":
     """A figure of ``width`` x ``height`` inches with ``panels`` axes in a row.
 
     Raises:
@@ -114,7 +115,7 @@ def score_label(rows: Sequence[Row]) -> str:
     return names.pop() if len(names) == 1 else "quality"
 
 
-def by_model(rows: Sequence[Row], figure: str) -> List[Tuple[str, List[Row]]]:
+def by_model(rows: Sequence[Row], figure: str) -> list[tuple[str, list[Row]]]:
     """What each model is called, and its rows: by label smoothing where each model has its own, else by its name.
 
     Raises:
@@ -133,7 +134,7 @@ def by_model(rows: Sequence[Row], figure: str) -> List[Tuple[str, List[Row]]]:
     ]
 
 
-def cooled_together(rows: Sequence[Row], figure: str) -> List[Row]:
+def cooled_together(rows: Sequence[Row], figure: str) -> list[Row]:
     """The rows of MBR with T_h = T_r, and pools of the same size.
 
     Raises:
@@ -215,7 +216,7 @@ def figure_3(rows: Sequence[Row], temperature: float) -> "Figure":
     return figure
 
 
-def summed_up(rows: Sequence[Row]) -> List[Row]:
+def summed_up(rows: Sequence[Row]) -> list[Row]:
     """One row for each rank with the mean score: sentences differ too much for bars from least to greatest."""
     return [{"rank": label(rank), "score": str(mean.mean)} for (rank,), mean in means(rows, ("rank",)).items()]
 
@@ -287,12 +288,12 @@ def figure_6(rows: Sequence[Row], temperature: float) -> "Figure":
     return figure
 
 
-def direction_styles(tasks: Sequence[str]) -> List[Style]:
+def direction_styles(tasks: Sequence[str]) -> list[Style]:
     """Both directions of a language pair share colour and marker; the second is dashed with open marks."""
     pairs = list(dict.fromkeys("-".join(sorted(task.split("-"))) for task in tasks))
     base = dict(zip(pairs, ordered_styles(len(pairs)), strict=True))
-    seen: Dict[str, int] = {}
-    found: List[Style] = []
+    seen: dict[str, int] = {}
+    found: list[Style] = []
     for task in tasks:
         pair = "-".join(sorted(task.split("-")))
         first = seen.setdefault(pair, len(found)) == len(found)
@@ -358,7 +359,7 @@ class Drawing(NamedTuple):
     title: str
 
 
-FIGURES: Dict[str, Drawing] = {
+FIGURES: dict[str, Drawing] = {
     "1": Drawing(figure_1, "quality against label smoothing for each decoding"),
     "2": Drawing(figure_2, "ranks of reference tokens"),
     "3": Drawing(figure_3, "quality of the most probable sequences"),
@@ -369,7 +370,7 @@ FIGURES: Dict[str, Drawing] = {
 }
 
 
-def draw(name: str, rows: Sequence[Row], temperature: float = 0.5, title: Optional[str] = None) -> "Figure":
+def draw(name: str, rows: Sequence[Row], temperature: float = 0.5, title: str | None = None) -> "Figure":
     """Draw a figure of the paper.
 
     Args:
@@ -392,7 +393,7 @@ def draw(name: str, rows: Sequence[Row], temperature: float = 0.5, title: Option
     return figure
 
 
-def save(figure: "Figure", prefix: PathLike, forms: Sequence[str] = ("png", "pdf"), dpi: int = DPI) -> List[Path]:
+def save(figure: "Figure", prefix: PathLike, forms: Sequence[str] = ("png", "pdf"), dpi: int = DPI) -> list[Path]:
     """Write ``prefix.png`` (``dpi`` dots an inch) and ``prefix.pdf``, each whole or not at all; without dates."""
     from matplotlib import rc_context
 

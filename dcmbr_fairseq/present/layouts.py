@@ -5,8 +5,9 @@ paper's numbers are asked for, a cell reads ``ours (paper's)``.
 """
 
 import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple, Union
+from typing import NamedTuple
 
 from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.evaluation.metrics import ERROR_RATES
@@ -15,14 +16,14 @@ from dcmbr_fairseq.present.results import SETTINGS, Row, Value, decoding_of, mea
 from dcmbr_fairseq.present.tables import Cell, Grid
 
 #: (decoding, N, the row's other keys) -> mean score; N is 0 for beam search, which has no pool.
-Scores = Dict[Tuple[str, float, Value], float]
+Scores = dict[tuple[str, float, Value], float]
 
 
 class Pair(NamedTuple):
     """A number of ours and the paper's, each None where there is none."""
 
-    ours: Optional[float] = None
-    paper: Optional[float] = None
+    ours: float | None = None
+    paper: float | None = None
 
     def show(self, with_paper: bool, signed: bool = False) -> Cell:
         """A cell: our number, and the paper's in parentheses where asked."""
@@ -47,31 +48,31 @@ class Line:
     beam: Pair
     mbr: Sequence[Pair]
     dcmbr: Sequence[Pair]
-    printed: Sequence[Optional[float]]
+    printed: Sequence[float | None]
 
-    def cells(self, with_paper: bool) -> List[Cell]:
+    def cells(self, with_paper: bool) -> list[Cell]:
         """BS, then MBR, Ours and their difference for each N."""
-        cells: List[Cell] = [*self.labels, self.beam.show(with_paper)]
+        cells: list[Cell] = [*self.labels, self.beam.show(with_paper)]
         for mbr, ours, printed in zip(self.mbr, self.dcmbr, self.printed, strict=True):
             delta = difference(ours, mbr, printed).show(with_paper, signed=True)
             cells += [mbr.show(with_paper), ours.show(with_paper), delta]
         return cells
 
-    def bold(self) -> List[int]:
+    def bold(self) -> list[int]:
         """The columns of the better of MBR and DC-MBR."""
         first = len(self.labels) + 1
         columns = [best(pairs, first + 3 * i) for i, pairs in enumerate(zip(self.mbr, self.dcmbr, strict=True))]
         return [column for some in columns for column in some]
 
 
-def difference(ours: Pair, mbr: Pair, printed: Optional[float]) -> Pair:
+def difference(ours: Pair, mbr: Pair, printed: float | None) -> Pair:
     """Ours minus MBR; the paper's as it prints it, else from its rounded numbers."""
     if printed is None and ours.paper is not None and mbr.paper is not None:
         printed = ours.paper - mbr.paper
     return Pair(ours.ours - mbr.ours if ours.ours is not None and mbr.ours is not None else None, printed)
 
 
-def best(pairs: Sequence[Pair], first: int, lowest: bool = False) -> List[int]:
+def best(pairs: Sequence[Pair], first: int, lowest: bool = False) -> list[int]:
     """Which columns, counted from ``first``, hold the best of our numbers as printed; none of fewer than two."""
     known = {first + i: round(pair.ours, 1) for i, pair in enumerate(pairs) if pair.ours is not None}
     wanted = (min if lowest else max)(known.values(), default=None)
@@ -110,7 +111,7 @@ def pool_size(value: Value) -> float:
     return value
 
 
-def bilingual(rows: Sequence[Row], task: Optional[str], temperature: float) -> Grid:
+def bilingual(rows: Sequence[Row], task: str | None, temperature: float) -> Grid:
     """Table 1: BS, MBR and DC-MBR for each N and label smoothing.
 
     Args:
@@ -136,7 +137,7 @@ def bilingual(rows: Sequence[Row], task: Optional[str], temperature: float) -> G
     return grid_of(lines, header, rules, caption(rows, theirs_in), theirs_in is not None)
 
 
-def multilingual(rows: Sequence[Row], task: Optional[str], temperature: float) -> Grid:
+def multilingual(rows: Sequence[Row], task: str | None, temperature: float) -> Grid:
     """Table 2: BS, and MBR and DC-MBR for each N, for each direction, and their average.
 
     Args:
@@ -163,7 +164,7 @@ def direction(task: str) -> str:
     return match[1] if match else task
 
 
-def multilingual_line(name: str, theirs: Optional[paper.Multilingual], sizes: Sequence[float], scores: Scores) -> Line:
+def multilingual_line(name: str, theirs: paper.Multilingual | None, sizes: Sequence[float], scores: Scores) -> Line:
     """The row of one direction."""
     printed = theirs._asdict() if theirs else {}
 
@@ -175,7 +176,7 @@ def multilingual_line(name: str, theirs: Optional[paper.Multilingual], sizes: Se
     return Line([name], beam, mbr, ours, [printed.get(f"difference{size:g}") for size in sizes])
 
 
-def average_line(lines: Sequence[Line], theirs: Optional[paper.Multilingual], sizes: Sequence[float]) -> Line:
+def average_line(lines: Sequence[Line], theirs: paper.Multilingual | None, sizes: Sequence[float]) -> Line:
     """The last row: means over directions; ours only where no direction is missing."""
     printed = theirs._asdict() if theirs else {}
 
@@ -196,13 +197,13 @@ def grid_of(lines: Sequence[Line], header: Sequence[str], rules: Sequence[int], 
     return Grid(header, cells, labels=labels, bold=bold, rules=rules, caption=about)
 
 
-def caption(rows: Sequence[Row], theirs: Optional[str]) -> str:
+def caption(rows: Sequence[Row], theirs: str | None) -> str:
     """Our metric, and what stands in parentheses."""
     metric = rows[0].get("metric") if rows else None
     return " ".join([*([f"{metric}."] if metric else []), *([f"In parentheses: {theirs}."] if theirs else [])])
 
 
-def utilities(rows: Sequence[Row], task: Optional[str], temperature: float) -> Grid:
+def utilities(rows: Sequence[Row], task: str | None, temperature: float) -> Grid:
     """The appendix' study of utilities: DC-MBR / naive MBR for each utility and metric, means over tasks.
 
     Args:
@@ -210,7 +211,7 @@ def utilities(rows: Sequence[Row], task: Optional[str], temperature: float) -> G
         task: not None for the paper's numbers beside ours.
         temperature: T_h = T_r of DC-MBR.
     """
-    scores: Dict[Tuple[Value, ...], float] = {}
+    scores: dict[tuple[Value, ...], float] = {}
     if rows:
         require(rows, ("utility", "metric", "decoding", "score"), "this table")
         refuse_mixture(rows, ("num_hyp",))
@@ -227,7 +228,7 @@ def utilities(rows: Sequence[Row], task: Optional[str], temperature: float) -> G
     }  # fmt: skip
     header = ["utility", *(f"{metric} {side}" for metric in metrics for side in ("Ours", "MBR"))]
     table = [[u, *(pairs[u, m, i].show(bool(task)) for m in metrics for i in (0, 1))] for u in names]
-    bold: List[List[int]] = [[] for _ in names]
+    bold: list[list[int]] = [[] for _ in names]
     for column, (metric, side) in enumerate([(m, i) for m in metrics for i in (0, 1)], 1):
         column_pairs = [pairs[u, metric, side] for u in names]
         for row in best(column_pairs, 0, metric in ERROR_RATES):  # the best utility of each metric
@@ -235,7 +236,7 @@ def utilities(rows: Sequence[Row], task: Optional[str], temperature: float) -> G
     return Grid(header, table, bold=bold, caption=caption([], "the paper" if task else None))
 
 
-def data(rows: Sequence[Row], task: Optional[str], temperature: float) -> Grid:
+def data(rows: Sequence[Row], task: str | None, temperature: float) -> Grid:
     """The appendix' data sets: segments of each split.
 
     Args:
@@ -246,9 +247,9 @@ def data(rows: Sequence[Row], task: Optional[str], temperature: float) -> Grid:
     if rows:
         require(rows, ("task", "split", "segments"), "this table")
     counts = {(row["task"], row["split"]): f"{number(row, 'segments'):.0f}" for row in rows}
-    printed: Dict[str, Tuple[Union[str, int, None], ...]] = dict(paper.DATA) if task else {}
+    printed: dict[str, tuple[str | int | None, ...]] = dict(paper.DATA) if task else {}
     names = list(dict.fromkeys([*printed, *(name for name, _ in counts)]))
-    table: List[List[Cell]] = []
+    table: list[list[Cell]] = []
     for name in names:
         theirs = printed.get(name, (None, None, None))
         ours = [counts.get((name, split)) for split in ("train", "valid", "test")]
@@ -260,12 +261,12 @@ def data(rows: Sequence[Row], task: Optional[str], temperature: float) -> Grid:
 class Layout(NamedTuple):
     """A table that ``dcmbr table`` can make."""
 
-    build: Callable[[Sequence[Row], Optional[str], float], Grid]
+    build: Callable[[Sequence[Row], str | None, float], Grid]
     paper: str
     title: str
 
 
-LAYOUTS: Dict[str, Layout] = {
+LAYOUTS: dict[str, Layout] = {
     "1": Layout(bilingual, "en-de", "Table 1, WMT20 En-De"),
     "2": Layout(multilingual, "wmt16", "Table 2, ten directions of WMT16"),
     "en-ro": Layout(bilingual, "en-ro", "appendix, WMT16 En-Ro"),

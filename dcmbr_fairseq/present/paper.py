@@ -1,15 +1,15 @@
 """The paper's own numbers (Yan et al., COLING 2024), as printed, each with the table that it stands in."""
 
-from typing import Dict, NamedTuple, Optional, Tuple
+from typing import NamedTuple
 
 
 class Bilingual(NamedTuple):
     """A row of Table 1 or of the appendix' bilingual tables: beam search, naive MBR, DC-MBR at T_h = T_r = 0.5."""
 
-    beam: Optional[float] = None
-    mbr: Optional[float] = None
-    dcmbr: Optional[float] = None
-    printed_difference: Optional[float] = None
+    beam: float | None = None
+    mbr: float | None = None
+    dcmbr: float | None = None
+    printed_difference: float | None = None
 
 
 class Multilingual(NamedTuple):
@@ -60,11 +60,11 @@ DE_EN = {
     (50, 0.3): Bilingual(70.6, 37.6, 71.9),
 }
 
-BILINGUAL: Dict[str, Dict[Tuple[int, float], Bilingual]] = {"en-de": EN_DE, "en-ro": EN_RO, "de-en": DE_EN}
+BILINGUAL: dict[str, dict[tuple[int, float], Bilingual]] = {"en-de": EN_DE, "en-ro": EN_RO, "de-en": DE_EN}
 BILINGUAL_METRIC = {"en-de": "BLEURT", "en-ro": "BLEU", "de-en": "BLEURT"}
 
 #: Table 2, mBART-50 on WMT16, BLEURT (x100): direction -> scores.
-WMT16: Dict[str, Multilingual] = {
+WMT16: dict[str, Multilingual] = {
     "en-de": Multilingual(71.8, 70.3, 73.7, 3.4, 74.2, 74.8, 0.6),
     "de-en": Multilingual(74.0, 73.4, 74.3, 0.9, 75.1, 74.7, -0.4),
     "en-cs": Multilingual(73.0, 70.1, 75.3, 5.2, 75.0, 77.2, 2.2),
@@ -88,12 +88,12 @@ _UTILITY_ROWS = {
     "beer": ((29.0, 26.5), (57.0, 55.3), (38.8, 37.2), (60.9, 59.9), (72.0, 69.5)),
     "bleurt": ((28.7, 23.9), (56.9, 53.4), (38.7, 35.4), (60.6, 57.9), (75.0, 74.5)),
 }
-UTILITIES: Dict[str, Dict[str, Tuple[float, float]]] = {
+UTILITIES: dict[str, dict[str, tuple[float, float]]] = {
     utility: dict(zip(UTILITY_METRICS, row, strict=True)) for utility, row in _UTILITY_ROWS.items()
 }
 
 #: Appendix, data sets: task -> (training pairs as printed, validation segments, test segments).
-DATA: Dict[str, Tuple[Optional[str], int, int]] = {
+DATA: dict[str, tuple[str | None, int, int]] = {
     "wmt20-en-de": ("37M", 1997, 1418),
     "wmt20-de-en": ("37M", 2000, 785),
     "wmt16-en-ro-bilingual": ("608K", 1999, 1999),

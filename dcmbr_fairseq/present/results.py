@@ -3,8 +3,8 @@
 Figures and tables are selections and means of such rows. Cells that look like numbers compare as numbers: 0.5 is 0.50.
 """
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Dict, Iterable, List, Sequence, Tuple, Union
 
 import numpy as np
 
@@ -12,8 +12,8 @@ from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.files import PathLike
 from dcmbr_fairseq.present.tables import read_table
 
-Row = Dict[str, str]
-Value = Union[float, str]
+Row = dict[str, str]
+Value = float | str
 
 #: What a measurement depends on beside the model and the seed: a mean over any of these would say nothing.
 SETTINGS = ("task", "metric", "utility", "ref_pool", "num_hyp", "num_ref", "temp_hyp", "temp_ref")
@@ -40,7 +40,7 @@ class Mean:
     count: int
 
 
-def read_results(paths: Sequence[PathLike], conditions: Sequence[str] = ()) -> List[Row]:
+def read_results(paths: Sequence[PathLike], conditions: Sequence[str] = ()) -> list[Row]:
     """The rows of all tables that fulfil every condition ``column=value`` (``--where``).
 
     Rows of beam search, which has no pools, stay whatever is said of pools.
@@ -112,13 +112,13 @@ def refuse_mixture(rows: Sequence[Row], columns: Iterable[str]) -> None:
 
 def means(
     rows: Sequence[Row], keys: Sequence[str], column: str = "score", same: Sequence[str] = ()
-) -> Dict[Tuple[Value, ...], Mean]:
+) -> dict[tuple[Value, ...], Mean]:
     """The mean of ``column`` over the rows (seeds, mostly) that agree in ``keys``, in the order of their first row.
 
     Raises:
         UserError: a cell is no number, or rows that agree in ``keys`` differ in one of the columns ``same``.
     """
-    groups: Dict[Tuple[Value, ...], List[Row]] = {}
+    groups: dict[tuple[Value, ...], list[Row]] = {}
     for row in rows:
         groups.setdefault(tuple(as_value(row[key]) for key in keys), []).append(row)
     found = {}
@@ -129,7 +129,7 @@ def means(
     return found
 
 
-def averaged_over_seeds(rows: Sequence[Row], columns: Sequence[str]) -> List[Row]:
+def averaged_over_seeds(rows: Sequence[Row], columns: Sequence[str]) -> list[Row]:
     """One row for each measurement, the numbers in ``columns`` averaged over the values of the column ``seed``.
 
     Rows that agree in all of :data:`IDENTITY` and in the seed are measurements of their own.
@@ -138,8 +138,8 @@ def averaged_over_seeds(rows: Sequence[Row], columns: Sequence[str]) -> List[Row
         UserError: a cell of ``columns`` is no number.
     """
     keys = [name for name in IDENTITY if name not in columns]
-    seen: Dict[Tuple[str, ...], int] = {}
-    groups: Dict[Tuple[str, ...], List[Row]] = {}
+    seen: dict[tuple[str, ...], int] = {}
+    groups: dict[tuple[str, ...], list[Row]] = {}
     for row in rows:
         identity = tuple(row.get(name, "") for name in keys)
         with_seed = (*identity, row.get("seed", ""))
@@ -151,7 +151,7 @@ def averaged_over_seeds(rows: Sequence[Row], columns: Sequence[str]) -> List[Row
     ]
 
 
-def distinct(rows: Sequence[Row], column: str) -> List[Value]:
+def distinct(rows: Sequence[Row], column: str) -> list[Value]:
     """The different values of a column: numbers in ascending order, then texts in the order of their first row."""
     values = list(dict.fromkeys(as_value(row[column]) for row in rows))
     numbers, texts = [v for v in values if isinstance(v, float)], [v for v in values if isinstance(v, str)]

@@ -3,13 +3,13 @@
 import csv
 import io
 import json
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Callable, Dict, List, Optional, Sequence, Union
 
 from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.files import PathLike, read_lines
 
-Cell = Union[str, float, int, None]
+Cell = str | float | int | None
 
 _LATEX_SPECIAL = {
     "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_",
@@ -35,11 +35,11 @@ class Grid:
     rows: Sequence[Sequence[Cell]]
     labels: int = 1
     digits: int = 1
-    bold: Optional[Sequence[Sequence[int]]] = None
+    bold: Sequence[Sequence[int]] | None = None
     rules: Sequence[int] = ()
     caption: str = ""
 
-    def texts(self) -> List[List[str]]:
+    def texts(self) -> list[list[str]]:
         """The cells as strings."""
         return [[self._text(cell) for cell in row] for row in self.rows]
 
@@ -113,7 +113,7 @@ def as_tsv(grid: Grid) -> str:
     return out.getvalue()
 
 
-FORMS: Dict[str, Callable[[Grid], str]] = {
+FORMS: dict[str, Callable[[Grid], str]] = {
     "text": as_text,
     "markdown": as_markdown,
     "latex": as_latex,
@@ -121,7 +121,7 @@ FORMS: Dict[str, Callable[[Grid], str]] = {
 }
 
 
-def read_table(path: PathLike) -> List[Dict[str, str]]:
+def read_table(path: PathLike) -> list[dict[str, str]]:
     """The rows of a tidy table: TSV with a header line, or JSON lines (values become strings as in TSV).
 
     Raises:
@@ -135,7 +135,7 @@ def read_table(path: PathLike) -> List[Dict[str, str]]:
     return rows
 
 
-def _json_rows(lines: Sequence[str], path: PathLike) -> List[Dict[str, str]]:
+def _json_rows(lines: Sequence[str], path: PathLike) -> list[dict[str, str]]:
     rows = []
     for number, line in enumerate(lines, 1):
         try:
@@ -146,7 +146,7 @@ def _json_rows(lines: Sequence[str], path: PathLike) -> List[Dict[str, str]]:
     return rows
 
 
-def _tsv_rows(lines: Sequence[str], path: PathLike) -> List[Dict[str, str]]:
+def _tsv_rows(lines: Sequence[str], path: PathLike) -> list[dict[str, str]]:
     table = list(csv.reader(lines, delimiter="\t"))
     for number, row in enumerate(table[1:], 1):
         if len(row) != len(table[0]):

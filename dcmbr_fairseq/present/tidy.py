@@ -3,17 +3,18 @@
 import json
 import os
 import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Dict, List, Mapping, Optional, Sequence, Union
+from typing import Any
 
 from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.files import PathLike, atomic_writer
 from dcmbr_fairseq.present.tables import FORMS, Grid, render
 
 #: One measurement: column -> value; None is shown as a dash.
-Row = Dict[str, Any]
+Row = dict[str, Any]
 #: What a journal files rows under.
-Key = Sequence[Union[str, int, float, None]]
+Key = Sequence[str | int | float | None]
 
 DIGITS = 6
 FORMATS = (*FORMS, "json")
@@ -54,7 +55,7 @@ def _rounded(row: Row) -> Row:
     return {column: round(value, DIGITS) if isinstance(value, float) else value for column, value in row.items()}
 
 
-def format_of(path: Optional[PathLike], form: Optional[str] = None) -> str:
+def format_of(path: PathLike | None, form: str | None = None) -> str:
     """The form asked for, or else what the file's ending says: JSON lines for ``.jsonl`` and ``.json``, else TSV."""
     if form is not None:
         return form
@@ -63,7 +64,7 @@ def format_of(path: Optional[PathLike], form: Optional[str] = None) -> str:
     return "json" if str(path).removesuffix(".gz").endswith((".jsonl", ".json")) else "tsv"
 
 
-def write_rows(rows: Sequence[Row], path: Optional[PathLike], form: Optional[str] = None) -> None:
+def write_rows(rows: Sequence[Row], path: PathLike | None, form: str | None = None) -> None:
     """Write rows to a file, whole or not at all, or to standard output; see :func:`format_of`."""
     text = format_rows(rows, format_of(path, form))
     if path is None:
@@ -73,7 +74,7 @@ def write_rows(rows: Sequence[Row], path: Optional[PathLike], form: Optional[str
         out.write(text)
 
 
-def refuse_existing(path: Optional[PathLike]) -> None:
+def refuse_existing(path: PathLike | None) -> None:
     """Refuse to spend hours on an output that exists already.
 
     Raises:
@@ -100,7 +101,7 @@ class Journal:
     def __init__(self, output: PathLike, settings: Mapping[str, Any]) -> None:
         refuse_existing(output)
         self.output, self.path = Path(output), Path(f"{output}.partial")
-        self._rows: Dict[str, List[Row]] = {}
+        self._rows: dict[str, list[Row]] = {}
         head = json.dumps({"settings": settings}, sort_keys=True)
         if self.path.exists():
             self._resume(head)
@@ -133,7 +134,7 @@ class Journal:
         self._append(json.dumps({"key": list(key), "rows": list(rows)}))
         self._rows[json.dumps(list(key))] = list(rows)
 
-    def rows(self, keys: Sequence[Key]) -> List[Row]:
+    def rows(self, keys: Sequence[Key]) -> list[Row]:
         """The rows under the given keys, in their order."""
         return [row for key in keys for row in self._rows[json.dumps(list(key))]]
 
@@ -149,7 +150,7 @@ class Journal:
             os.fsync(file.fileno())
 
 
-def parse_numbers(flag: str, text: str, whole: bool = False) -> List[Any]:
+def parse_numbers(flag: str, text: str, whole: bool = False) -> list[Any]:
     """The positive numbers of a list such as ``0.5,1``, each once, in their order.
 
     Raises:
@@ -166,7 +167,7 @@ def parse_numbers(flag: str, text: str, whole: bool = False) -> List[Any]:
     return numbers
 
 
-def parse_names(flag: str, text: str) -> List[str]:
+def parse_names(flag: str, text: str) -> list[str]:
     """The names of a list such as ``chrf,bleu``, each once.
 
     Raises:
@@ -178,6 +179,6 @@ def parse_names(flag: str, text: str) -> List[str]:
     return names
 
 
-def missing(journal: Journal, keys: Sequence[Key]) -> List[Key]:
+def missing(journal: Journal, keys: Sequence[Key]) -> list[Key]:
     """The keys under which the journal has nothing yet."""
     return [key for key in keys if key not in journal]

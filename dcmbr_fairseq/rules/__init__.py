@@ -3,7 +3,8 @@
 import importlib
 import inspect
 import json
-from typing import Any, Dict, Mapping, Type
+from collections.abc import Mapping
+from typing import Any
 
 from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.rules.decision import Candidates, Decision, DecisionRule, refuse_not_finite
@@ -11,14 +12,14 @@ from dcmbr_fairseq.rules.decision import Candidates, Decision, DecisionRule, ref
 __all__ = ["RULES", "Candidates", "Decision", "DecisionRule", "build_rule", "check_rule", "refuse_not_finite"]
 
 #: name (``--selection``) -> "module:Class"
-RULES: Dict[str, str] = {
+RULES: dict[str, str] = {
     "exact": "dcmbr_fairseq.rules.expected_utility:ExactRule",
     "prune": "dcmbr_fairseq.rules.pruning:PruningRule",
     "coarse": "dcmbr_fairseq.rules.coarse_to_fine:CoarseToFineRule",
 }
 
 
-def check_rule(name: str, arguments: Mapping[str, Any]) -> Type[DecisionRule]:
+def check_rule(name: str, arguments: Mapping[str, Any]) -> type[DecisionRule]:
     """The class of the decision rule ``name``, which takes ``arguments``; nothing is constructed.
 
     Raises:

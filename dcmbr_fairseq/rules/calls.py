@@ -2,7 +2,7 @@
 
 import logging
 import weakref
-from typing import List, Sequence
+from collections.abc import Sequence
 
 from dcmbr_fairseq.rules.decision import Candidates, Decision
 
@@ -23,7 +23,7 @@ class CallCount:
         self.distinct_pairs = 0
         weakref.finalize(owner, self.report)
 
-    def counted(self, batch: Sequence[Candidates], decisions: List[Decision]) -> List[Decision]:
+    def counted(self, batch: Sequence[Candidates], decisions: list[Decision]) -> list[Decision]:
         """The ``decisions``, once they have been counted."""
         self.calls += sum(decision.utility_calls for decision in decisions)
         self.distinct_pairs += sum(len(candidates.hypotheses) * len(candidates.references) for candidates in batch)

@@ -1,6 +1,7 @@
 """Coarse to fine (Eikema & Aziz, 2022): a cheap utility chooses whom the costly one compares."""
 
-from typing import Any, List, Mapping, Optional, Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -34,9 +35,9 @@ class CoarseToFineRule:
         self,
         *,
         utility: str = "chrf",
-        utility_args: Optional[Mapping[str, Any]] = None,
+        utility_args: Mapping[str, Any] | None = None,
         hypotheses: int = 10,
-        references: Optional[int] = None,
+        references: int | None = None,
     ) -> None:
         self.hypotheses = check_whole("hypotheses", hypotheses, 1)
         self.references = None if references is None else check_whole("references", references, 1)
@@ -46,7 +47,7 @@ class CoarseToFineRule:
             raise UserError(f"{CHEAP}: {error}") from error
         self._calls = CallCount(self, "coarse")
 
-    def decide(self, batch: Sequence[Candidates], utility: Utility, nbest: int = 1) -> List[Decision]:
+    def decide(self, batch: Sequence[Candidates], utility: Utility, nbest: int = 1) -> list[Decision]:
         """See :class:`~dcmbr_fairseq.rules.decision.DecisionRule`; the calls are those of the costly utility."""
         coarse = [Comparison(c.hypotheses, c.references, c.source) for c in batch]
         cheap = [
@@ -63,7 +64,7 @@ class CoarseToFineRule:
     def _best_hypotheses(self, candidates: Candidates, cheap: np.ndarray, nbest: int) -> np.ndarray:
         return np.sort(rank(cheap, candidates.log_prob)[: max(self.hypotheses, nbest)])
 
-    def _best_references(self, batch: Sequence[Candidates]) -> List[np.ndarray]:
+    def _best_references(self, batch: Sequence[Candidates]) -> list[np.ndarray]:
         """Of each sentence the indices of the references to compare with; those without weight are left out."""
         weighty = [np.flatnonzero(candidates.weights > 0) for candidates in batch]
         size = self.references

@@ -1,7 +1,8 @@
 """What a decision rule sees and what it answers. Pure arrays and texts; nothing here knows about fairseq."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Optional, Protocol, Sequence
+from typing import Protocol
 
 import numpy as np
 
@@ -25,7 +26,7 @@ class Candidates:
     references: Sequence[str]
     weights: np.ndarray
     log_prob: np.ndarray
-    source: Optional[str] = None
+    source: str | None = None
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """The exact rule: expected utility under the reference pool (Eq. 13-14). Pure arrays; fairseq is unknown here."""
 
-from typing import List, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -29,13 +29,13 @@ def rank(expected: np.ndarray, log_prob: np.ndarray) -> np.ndarray:
 class ExactRule:
     """Scores every hypothesis against every reference (``--selection exact``)."""
 
-    def decide(self, batch: Sequence[Candidates], utility: Utility, nbest: int = 1) -> List[Decision]:
+    def decide(self, batch: Sequence[Candidates], utility: Utility, nbest: int = 1) -> list[Decision]:
         """See :class:`~dcmbr_fairseq.rules.decision.DecisionRule`."""
         matrices = utility_matrices(utility, [Comparison(c.hypotheses, c.references, c.source) for c in batch])
         return [decide_exactly(candidates, matrix) for candidates, matrix in zip(batch, matrices, strict=True)]
 
 
-def utility_matrices(utility: Utility, batch: Sequence[Comparison], flag: str = "--utility") -> List[np.ndarray]:
+def utility_matrices(utility: Utility, batch: Sequence[Comparison], flag: str = "--utility") -> list[np.ndarray]:
     """The matrices ``(H, R)`` of the utility that ``flag`` chose, one for each comparison.
 
     Raises:

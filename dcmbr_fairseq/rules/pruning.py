@@ -1,7 +1,7 @@
 """Confidence-based pruning (Cheng & Vlachos, 2023): who will hardly win is dropped after few references."""
 
 import hashlib
-from typing import List, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -46,7 +46,7 @@ class PruningRule:
         self.seed = check_whole("seed", seed, 0)
         self._calls = CallCount(self, "prune")
 
-    def decide(self, batch: Sequence[Candidates], utility: Utility, nbest: int = 1) -> List[Decision]:
+    def decide(self, batch: Sequence[Candidates], utility: Utility, nbest: int = 1) -> list[Decision]:
         """See :class:`~dcmbr_fairseq.rules.decision.DecisionRule`; one round of all sentences is one utility batch."""
         races = [_Race(candidates, _keyed_generator(self.seed, candidates)) for candidates in batch]
         while running := [race for race in races if not race.finished]:
@@ -148,7 +148,7 @@ def _check_alpha(alpha: float) -> float:
     return alpha
 
 
-def _check_schedule(schedule: Sequence[int]) -> List[int]:
+def _check_schedule(schedule: Sequence[int]) -> list[int]:
     sizes = list(schedule) if isinstance(schedule, (list, tuple)) else []
     whole = all(isinstance(size, int) and not isinstance(size, bool) for size in sizes)
     if not sizes or not whole or sizes[0] < 1 or any(b <= a for a, b in zip(sizes, sizes[1:], strict=False)):

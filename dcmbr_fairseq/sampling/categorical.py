@@ -8,7 +8,7 @@ absolute one.)
 """
 
 import math
-from typing import NamedTuple, Tuple
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -66,7 +66,7 @@ def _block_sums(weights: Tensor, power: int, block: int) -> Tensor:
     return sums if power == 1 else sums.square_()
 
 
-def _one_block(weights: Tensor, power: int, rows: Tensor, chosen: Tensor, block: int) -> Tuple[Tensor, Tensor]:
+def _one_block(weights: Tensor, power: int, rows: Tensor, chosen: Tensor, block: int) -> tuple[Tensor, Tensor]:
     """``(D, block)`` float64 weights, or squares, around each draw's chosen block; ``(D,)`` their first tokens.
 
     The last block of a vocabulary may be shorter: its window then begins in the block before, and is zero there.

@@ -5,7 +5,7 @@ The logits of a row are computed once and cooled for every temperature that has 
 
 import math
 from dataclasses import dataclass
-from typing import Dict, NamedTuple, Optional, Tuple
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -18,7 +18,7 @@ from dcmbr_fairseq.sampling.truncation import Truncation
 
 #: Temperatures T at which the weights are a power of the probabilities at temperature 1, p^(1/T), found without a
 #: second exponential; 0.5 is the paper's.
-_POWERS: Dict[float, int] = {1.0: 1, 0.5: 2}
+_POWERS: dict[float, int] = {1.0: 1, 0.5: 2}
 
 _NO_TRUNCATION = Truncation()
 
@@ -37,8 +37,8 @@ class Draws(NamedTuple):
     rows: np.ndarray
     uniforms: np.ndarray
     temperatures: np.ndarray
-    distinct_temperatures: Tuple[float, ...]
-    forced: Optional[np.ndarray] = None
+    distinct_temperatures: tuple[float, ...]
+    forced: np.ndarray | None = None
 
 
 class Chosen(NamedTuple):
@@ -95,7 +95,7 @@ class NextToken:
             log_probs[others] = np.log(_at(unit, draws.rows[others], tokens[others]))
         return Chosen(tokens, log_probs, sampling_log_probs)
 
-    def _draw_free(self, logits: Tensor, unit: Tensor, draws: Draws) -> Tuple[np.ndarray, np.ndarray]:
+    def _draw_free(self, logits: Tensor, unit: Tensor, draws: Draws) -> tuple[np.ndarray, np.ndarray]:
         """``(D,)`` tokens and their log-probabilities in what was drawn from."""
         everything = len(draws.distinct_temperatures) == 1 and draws.forced is None
         if everything:
@@ -116,7 +116,7 @@ class NextToken:
 
     def _draw(
         self, logits: Tensor, unit: Tensor, temperature: float, rows: np.ndarray, uniforms: np.ndarray
-    ) -> Tuple[np.ndarray, np.ndarray]:
+    ) -> tuple[np.ndarray, np.ndarray]:
         """``(D,)`` tokens at one temperature, and their log-probabilities in what was drawn from."""
         index, numbers = (torch.from_numpy(x).to(unit.device) for x in (rows, uniforms))
         result = draw_tokens(*self._weights(logits, unit, temperature), index, numbers)
@@ -125,7 +125,7 @@ class NextToken:
             raise UserError("the model's next-token distribution is not finite: decode without --fp16, or check it")
         return result.tokens.cpu().numpy(), np.log(probabilities)
 
-    def _weights(self, logits: Tensor, unit: Tensor, temperature: float) -> Tuple[Tensor, int]:
+    def _weights(self, logits: Tensor, unit: Tensor, temperature: float) -> tuple[Tensor, int]:
         """``(P, V)``, a power of which is proportional to the cooled (Eq. 11), truncated distribution; that power."""
         power = _POWERS.get(temperature)
         if power is None:

@@ -9,8 +9,9 @@ vocabulary, as teacher forcing gives it; `sampling_log_prob` is that of the cool
 """
 
 import itertools
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -38,7 +39,7 @@ class SamplingBatch:
     sources: Sequence[Sequence[int]]
     max_lens: np.ndarray
     bos: int
-    prefixes: Optional[np.ndarray] = None
+    prefixes: np.ndarray | None = None
 
     def select(self, sentences: np.ndarray) -> "SamplingBatch":
         """The batch of some of the sentences."""
@@ -49,7 +50,7 @@ class SamplingBatch:
 class Sampled(NamedTuple):
     """For each sentence its pools, one for each :class:`PoolSpec`; and the cost: decoder rows, tokens drawn."""
 
-    pools: List[List[TokenPool]]
+    pools: list[list[TokenPool]]
     rows: int
     tokens: int
 
@@ -87,11 +88,11 @@ class PrefixSampler:
         count = len(batch.sources)
         draws = sum(spec.size for spec in specs)
         per_pass = max(1, self.max_rows // draws)  # sentences decoded together
-        pools: List[List[TokenPool]] = []
+        pools: list[list[TokenPool]] = []
         rows = tokens = 0
         for start in range(0, count, per_pass):
             sentences = np.arange(start, min(start + per_pass, count))
-            parts: List[List[List[TokenPool]]] = [[[] for _ in specs] for _ in sentences]
+            parts: list[list[list[TokenPool]]] = [[[] for _ in specs] for _ in sentences]
             for pass_ in _passes(specs, self.max_rows):
                 run = _Run(self, batch.select(sentences), [part for _, part in pass_])
                 run.decode(make_decoder(sentences))
@@ -111,7 +112,7 @@ class _Part(NamedTuple):
     size: int
 
 
-def _passes(specs: Sequence[PoolSpec], max_rows: int) -> List[List[Tuple[int, _Part]]]:
+def _passes(specs: Sequence[PoolSpec], max_rows: int) -> list[list[tuple[int, _Part]]]:
     """How one sentence's draws are decoded: all pools in one pass, or, if these are too many rows, piece by piece."""
     if sum(spec.size for spec in specs) <= max_rows:
         return [[(pool, _Part(spec, 0, spec.size)) for pool, spec in enumerate(specs)]]
@@ -126,9 +127,9 @@ def _join(pieces: Sequence[TokenPool]) -> TokenPool:
     """One pool from the pieces of its draws."""
     if len(pieces) == 1:
         return pieces[0]
-    index: Dict[bytes, int] = {}
+    index: dict[bytes, int] = {}
     joined = TokenPool([], [], np.empty(0), np.empty(0, dtype=np.int64))
-    log_probs: List[float] = []
+    log_probs: list[float] = []
     draws = []
     for piece in pieces:
         sequences = zip(piece.tokens, piece.positional_log_probs, piece.sampling_log_prob, strict=True)
@@ -184,7 +185,7 @@ class _Run:
             del logits  # before the next are made
         decoder.release()
 
-    def _forced(self, step: int) -> Optional[np.ndarray]:
+    def _forced(self, step: int) -> np.ndarray | None:
         """``(D,)`` the token that a live draw must take, -1 where it is free; None if all are free."""
         prefixes = self.batch.prefixes
         if prefixes is not None and step >= prefixes.shape[1]:
@@ -212,7 +213,7 @@ class _Run:
         sentences = self.rows.sentences[parents[growing]]
         self.rows = PrefixRows(child_tokens[growing], parents[growing], sentences)
 
-    def collect(self) -> List[List[TokenPool]]:
+    def collect(self) -> list[list[TokenPool]]:
         """The pools of every sentence, one for each part."""
         sequences, scores = self.trace.sequences()
         offsets = np.cumsum([0] + [part.size for part in self.parts])
@@ -222,7 +223,7 @@ class _Run:
             pools.append([self._pool(r, sequences, scores) for r in ranges])
         return pools
 
-    def _pool(self, draws: slice, sequences: List[np.ndarray], scores: List[np.ndarray]) -> TokenPool:
+    def _pool(self, draws: slice, sequences: list[np.ndarray], scores: list[np.ndarray]) -> TokenPool:
         distinct, first, index = np.unique(self.ended_as[draws], return_index=True, return_inverse=True)
         order = np.argsort(first)  # distinct sequences in the order of their first draw
         place = np.empty_like(order)
@@ -236,7 +237,7 @@ class _Run:
         )
 
 
-def _keep_places(parents: np.ndarray) -> Tuple[np.ndarray, np.ndarray]:
+def _keep_places(parents: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Places of new rows: the first child of a row takes its place if it can, so that its history need not move.
 
     Args:

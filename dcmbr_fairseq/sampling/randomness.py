@@ -5,7 +5,7 @@ The number ``u[step, draw]`` is a function of (seed, source tokens, stream, step
 """
 
 import hashlib
-from typing import List, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -37,7 +37,7 @@ class KeyedUniforms:
     def __init__(self, keys: Sequence[np.ndarray], draws: int, first_draw: int = 0) -> None:
         self._keys = list(keys)
         self._range = slice(first_draw, first_draw + draws)
-        self._blocks: List[np.ndarray] = []
+        self._blocks: list[np.ndarray] = []
 
     def step(self, step: int) -> np.ndarray:
         """``(B, D)`` float64 in [0, 1) for one target position."""

@@ -3,7 +3,6 @@
 import functools
 import math
 from dataclasses import dataclass
-from typing import Tuple
 
 import torch
 from torch import Tensor
@@ -23,7 +22,7 @@ class Support:
     """
 
     eos: int
-    banned: Tuple[int, ...]
+    banned: tuple[int, ...]
     min_len: int = 1
     unk: int = -1
     unk_penalty: float = 0.0
@@ -35,5 +34,5 @@ class Support:
 
 
 @functools.lru_cache(maxsize=16)
-def _index(tokens: Tuple[int, ...], device: torch.device) -> Tensor:
+def _index(tokens: tuple[int, ...], device: torch.device) -> Tensor:
     return torch.tensor(tokens, dtype=torch.int64, device=device)

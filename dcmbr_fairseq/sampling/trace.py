@@ -1,6 +1,6 @@
 """The trace of a decoding pass: which row each row came from, so that every finished sequence can be read back."""
 
-from typing import List, NamedTuple, Tuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -22,8 +22,8 @@ class Trace:
 
     def __init__(self, eos: int) -> None:
         self.eos = eos
-        self._layers: List[_Layer] = []
-        self._endings: List[Tuple[np.ndarray, np.ndarray]] = []  # of each step: rows that ended, log-prob of the end
+        self._layers: list[_Layer] = []
+        self._endings: list[tuple[np.ndarray, np.ndarray]] = []  # of each step: rows that ended, log-prob of the end
         self._count = 0
 
     @property
@@ -46,7 +46,7 @@ class Trace:
         """The ``(P,)`` rows of the next step: parent rows, tokens and their log-probabilities."""
         self._layers.append(_Layer(parents, tokens, log_probs))
 
-    def sequences(self) -> Tuple[List[np.ndarray], List[np.ndarray]]:
+    def sequences(self) -> tuple[list[np.ndarray], list[np.ndarray]]:
         """Tokens and log-probabilities of every finished sequence, by following parent rows back to the root."""
         steps = np.concatenate([np.full(len(rows), step) for step, (rows, _) in enumerate(self._endings)])
         row = np.concatenate([rows for rows, _ in self._endings])
@@ -62,6 +62,6 @@ class Trace:
         return _cut(tokens, steps), _cut(scores, steps)
 
 
-def _cut(table: np.ndarray, steps: np.ndarray) -> List[np.ndarray]:
+def _cut(table: np.ndarray, steps: np.ndarray) -> list[np.ndarray]:
     """Each line of a table up to and including the step at which it ended."""
     return [line[: step + 1] for line, step in zip(table, steps, strict=True)]

@@ -12,8 +12,9 @@ padding, no end of sentence before ``min_len`` tokens, nothing else after ``max_
 import heapq
 import math
 import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Callable, Iterable, Iterator, List, NamedTuple, Optional, Sequence, Tuple
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -30,7 +31,7 @@ MARGIN = 1e-5
 class Scored(NamedTuple):
     """A complete translation: its token ids, end of sentence included, and natural log-probability."""
 
-    tokens: Tuple[int, ...]
+    tokens: tuple[int, ...]
     log_prob: float
 
 
@@ -46,8 +47,8 @@ class TopN:
         seconds: time taken.
     """
 
-    sequences: List[Scored]
-    stopped_by: Optional[str]
+    sequences: list[Scored]
+    stopped_by: str | None
     expansions: int
     seconds: float
 
@@ -132,7 +133,7 @@ class _Best:
 
     def __init__(self, size: int, sequences: Iterable[Scored] = ()) -> None:
         self.size = size
-        self._heap: List[Tuple[float, Tuple[int, ...]]] = []
+        self._heap: list[tuple[float, tuple[int, ...]]] = []
         for sequence in sequences:
             self.offer(sequence)
 
@@ -148,7 +149,7 @@ class _Best:
         """The log-probability that a translation must exceed to be taken in."""
         return self._heap[0][0] if len(self._heap) == self.size else -math.inf
 
-    def sorted(self) -> List[Scored]:
+    def sorted(self) -> list[Scored]:
         """All of them, the most probable first."""
         return [Scored(tokens, log_prob) for log_prob, tokens in sorted(self._heap, reverse=True)]
 
@@ -172,7 +173,7 @@ class _Block(NamedTuple):
 
     decoder: IncrementalDecoder
     sole: bool
-    rows: Optional[np.ndarray]
+    rows: np.ndarray | None
     prefixes: np.ndarray
     scores: np.ndarray
 
@@ -208,7 +209,7 @@ class _Run:
                 totals.masked_fill_(totals < totals.flatten().topk(width).values[-1], -math.inf)
             block = next(self._children(block, decoder, totals, width), block.above(math.inf))
 
-    def depth_first(self, decoder: IncrementalDecoder, deadline: float) -> Tuple[float, Optional[str]]:
+    def depth_first(self, decoder: IncrementalDecoder, deadline: float) -> tuple[float, str | None]:
         """Depth-first search to its end, or until the budget is spent.
 
         Returns:
@@ -228,7 +229,7 @@ class _Run:
             stack += reversed(list(self._children(block, decoder, totals, self.search.width)))
         return -math.inf, None
 
-    def _spent(self, deadline: float) -> Optional[str]:
+    def _spent(self, deadline: float) -> str | None:
         if self.expansions >= self.search.max_expansions:
             return "expansions"
         return "time" if time.monotonic() >= deadline else None

@@ -5,7 +5,7 @@ The name starts with an underscore because fairseq imports every other file of `
 
 from argparse import Namespace
 from dataclasses import dataclass
-from typing import Any, Optional
+from typing import Any
 
 from omegaconf import DictConfig
 
@@ -23,10 +23,10 @@ class Command:
         model_overrides: ``--model-overrides``, a Python dictionary as text.
     """
 
-    path: Optional[str] = None
+    path: str | None = None
     generation: Any = None
     seed: int = 1
-    post_process: Optional[str] = None
+    post_process: str | None = None
     tokenizer: Any = None
     bpe: Any = None
     model_overrides: str = "{}"

@@ -9,7 +9,8 @@ import logging
 import os
 import sys
 from collections import deque
-from typing import Any, Callable, Deque, Dict, List, Optional, Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import torch
 from fairseq.data import FairseqDataset, encoders
@@ -51,15 +52,15 @@ class DecodingMixin:
     _captured_tokenizer: Any = _NOT_CAPTURED
     _captured_bpe: Any = _NOT_CAPTURED
     _checkpoints: Sequence[CheckpointFacts] = ()
-    _recorder: Optional[RecordWriter] = None
-    _expected: Optional[List[int]] = None  # all ids to come, where they are known
+    _recorder: RecordWriter | None = None
+    _expected: list[int] | None = None  # all ids to come, where they are known
     _numbered = 0  # sentences of earlier buffers
     _validating = False
     _source_tail = 1  # how many tokens at the end of a source are kept when it is cut
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self._batch_ids: Deque[torch.Tensor] = deque()  # ids of the coming batches, where fairseq restarts them at 0
+        self._batch_ids: deque[torch.Tensor] = deque()  # ids of the coming batches, where fairseq restarts them at 0
 
     @classmethod
     def setup_task(cls, cfg: Any, **kwargs: Any) -> Any:
@@ -126,7 +127,7 @@ class DecodingMixin:
         models: Any,
         args: Any,
         seq_gen_cls: Any = None,
-        extra_gen_cls_kwargs: Optional[Dict[str, Any]] = None,
+        extra_gen_cls_kwargs: dict[str, Any] | None = None,
         prefix_allowed_tokens_fn: Any = None,
     ) -> Any:
         """fairseq's generator for ``beam`` and ``--score-reference``, otherwise an :class:`MBRSequenceGenerator`."""
@@ -180,7 +181,7 @@ class DecodingMixin:
             self._expected = [int(i) for batch in batches for i in batch]
         return iterator
 
-    def inference_step(self, generator: Any, models: Any, sample: Dict[str, Any], *args: Any, **kwargs: Any) -> Any:
+    def inference_step(self, generator: Any, models: Any, sample: dict[str, Any], *args: Any, **kwargs: Any) -> Any:
         """As fairseq's; gives the recorder ids that count on from buffer to buffer."""
         if self._batch_ids:
             sample = {**sample, "id": self._batch_ids.popleft()}
@@ -192,7 +193,7 @@ class DecodingMixin:
         cfg = self.cfg  # type: ignore[attr-defined]
         return cfg if cfg is not None else self.args  # type: ignore[attr-defined]
 
-    def _decoding_values(self, args: Any) -> Dict[str, Any]:
+    def _decoding_values(self, args: Any) -> dict[str, Any]:
         """The decoding options: the generator's own arguments where they have them, otherwise the task's."""
         values = {name: getattr(args, name, value) for name, value in decoding_values(self._options).items()}
         if self._validating:  # MBR never runs inside training unless --eval-bleu-args asks for it
@@ -207,7 +208,7 @@ class DecodingMixin:
         """fairseq's ``--seed``, or ``seed`` among the generator's own arguments (hub)."""
         return int(getattr(args, "seed", command_of(self._options).seed))
 
-    def _open_recorder(self, path: Optional[str]) -> Optional[RecordWriter]:
+    def _open_recorder(self, path: str | None) -> RecordWriter | None:
         if path is not None and self._recorder is None:
             self._recorder = RecordWriter(path)
             if self._expected is not None:
@@ -245,7 +246,7 @@ class DecodingMixin:
         return self._both_sides(generator, remove_bpe, None, self.tokenizer)  # type: ignore[attr-defined]
 
     def _both_sides(
-        self, generator: MBRSequenceGenerator, post_process: Optional[str], bpe: Any, tokenizer: Any
+        self, generator: MBRSequenceGenerator, post_process: str | None, bpe: Any, tokenizer: Any
     ) -> TextSide:
         target, source = self.target_dictionary, self.source_dictionary  # type: ignore[attr-defined]
         return TextSide(
@@ -254,12 +255,12 @@ class DecodingMixin:
         )
 
 
-def decoding_values(options: Any) -> Dict[str, Any]:
+def decoding_values(options: Any) -> dict[str, Any]:
     """The fields of :class:`DecodingConfig` among a task's options; a checkpoint of another task has none of them."""
     return {name: getattr(options, name, default) for name, default in _DEFAULTS.items()}
 
 
-def check_options(values: Dict[str, Any], args: Any, automatic: Callable[[], float]) -> DecodingOptions:
+def check_options(values: dict[str, Any], args: Any, automatic: Callable[[], float]) -> DecodingOptions:
     """Validate the decoding options together with fairseq's generation options ``args``.
 
     Raises:
@@ -279,7 +280,7 @@ def check_options(values: Dict[str, Any], args: Any, automatic: Callable[[], flo
     return options
 
 
-def check_output(path: Optional[str]) -> None:
+def check_output(path: str | None) -> None:
     """Find out before anything is loaded whether ``--pools-out`` can be written.
 
     Raises:
@@ -289,12 +290,12 @@ def check_output(path: Optional[str]) -> None:
         RecordWriter(path).discard()
 
 
-def checkpoint_facts(path: Optional[str]) -> List[CheckpointFacts]:
+def checkpoint_facts(path: str | None) -> list[CheckpointFacts]:
     """The facts of the checkpoints given with ``--path`` (none in training and in the hub)."""
     return [] if path is None else [inspect_checkpoint(part) for part in path.split(os.pathsep)]
 
 
-def _fit_sources(dataset: FairseqDataset, options: Dict[str, Any], tail: int) -> FairseqDataset:
+def _fit_sources(dataset: FairseqDataset, options: dict[str, Any], tail: int) -> FairseqDataset:
     """Cut sources that are longer than the model allows, so that each sentence has its row in the output."""
     limits = options.get("max_positions")
     if limits is None or options.get("ignore_invalid_inputs"):

@@ -3,7 +3,7 @@
 The name starts with an underscore because fairseq imports every other file of ``tasks/`` as a task of its own.
 """
 
-from typing import Any, Dict, List
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -25,7 +25,7 @@ class ValidationEntropyMixin:
 
     def valid_step(self, sample, model, criterion):
         """One validation batch: the task's own step, with the summed entropy added to its logging output."""
-        outputs: List[Any] = []
+        outputs: list[Any] = []
         hook = model.register_forward_hook(lambda _model, _inputs, output: outputs.append(output))
         try:
             loss, sample_size, log = super().valid_step(sample, model, criterion)  # type: ignore[misc]
@@ -37,7 +37,7 @@ class ValidationEntropyMixin:
             log[TASK_KEY] = summed_entropy(model, net_output, sample, self.target_dictionary.pad())  # type: ignore[attr-defined]
         return loss, sample_size, log
 
-    def reduce_metrics(self, logging_outputs: List[Dict[str, Any]], criterion) -> None:
+    def reduce_metrics(self, logging_outputs: list[dict[str, Any]], criterion) -> None:
         """The task's own metrics, and the token entropy where this class has added it."""
         super().reduce_metrics(logging_outputs, criterion)  # type: ignore[misc]
         if any(TASK_KEY in log for log in logging_outputs):
@@ -45,7 +45,7 @@ class ValidationEntropyMixin:
 
 
 @torch.no_grad()
-def summed_entropy(model: nn.Module, net_output: Any, sample: Dict[str, Any], padding_idx: int) -> Tensor:
+def summed_entropy(model: nn.Module, net_output: Any, sample: dict[str, Any], padding_idx: int) -> Tensor:
     """Sum of H(p) in nats over the target tokens of a batch that are not padding: a scalar tensor."""
     log_probs = model.get_normalized_probs(net_output, log_probs=True)  # type: ignore[operator]  # (B, T, V)
     target = model.get_targets(sample, net_output)  # type: ignore[operator]  # (B, T)
@@ -53,5 +53,5 @@ def summed_entropy(model: nn.Module, net_output: Any, sample: Dict[str, Any], pa
 
 
 @torch.no_grad()
-def _forward(model: nn.Module, sample: Dict[str, Any]) -> Any:
+def _forward(model: nn.Module, sample: dict[str, Any]) -> Any:
     return model(**sample["net_input"])

@@ -6,7 +6,7 @@ sampled target: ``[xx]`` follows by convention, so it is no part of the translat
 
 from argparse import ArgumentParser
 from dataclasses import dataclass, field
-from typing import Any, List, Optional
+from typing import Any, Optional
 
 from fairseq.data import Dictionary
 from fairseq.dataclass.utils import gen_parser_from_dataclass
@@ -81,6 +81,6 @@ class TranslationFromPretrainedBartDcmbrTask(DecodingMixin, ValidationEntropyMix
         )
 
 
-def languages_of(options: Any) -> List[str]:
+def languages_of(options: Any) -> list[str]:
     """``--langs`` as a list."""
     return options.langs.split(",")

@@ -6,7 +6,8 @@ import json
 import os
 import re
 import sys
-from typing import Any, Dict, Mapping, Type
+from collections.abc import Mapping
+from typing import Any
 
 from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.utilities.base import Comparison, Utility
@@ -14,7 +15,7 @@ from dcmbr_fairseq.utilities.base import Comparison, Utility
 __all__ = ["UTILITIES", "Comparison", "Utility", "build_utility", "check_utility", "parse_utility_args"]
 
 #: name -> "module:Class"
-UTILITIES: Dict[str, str] = {
+UTILITIES: dict[str, str] = {
     "bleu": "dcmbr_fairseq.utilities.bleu:BleuUtility",
     "chrf": "dcmbr_fairseq.utilities.chrf:ChrfUtility",
     "chrf++": "dcmbr_fairseq.utilities.chrf:ChrfPlusPlusUtility",
@@ -30,7 +31,7 @@ UTILITIES: Dict[str, str] = {
 }
 
 
-def parse_utility_args(text: str, flag: str = "--utility-args") -> Dict[str, Any]:
+def parse_utility_args(text: str, flag: str = "--utility-args") -> dict[str, Any]:
     """Read ``--utility-args``, or another ``flag``, a JSON object of keyword arguments.
 
     Raises:
@@ -46,7 +47,7 @@ def parse_utility_args(text: str, flag: str = "--utility-args") -> Dict[str, Any
     return arguments
 
 
-def utility_class(name: str) -> Type[Utility]:
+def utility_class(name: str) -> type[Utility]:
     """The class of a utility given by name, or as ``module:Class`` for a user's own.
 
     The module is looked for in the current folder too, after everything else that Python can import.
@@ -73,7 +74,7 @@ def utility_class(name: str) -> Type[Utility]:
     return found
 
 
-def check_utility(name: str, arguments: Mapping[str, Any]) -> Type[Utility]:
+def check_utility(name: str, arguments: Mapping[str, Any]) -> type[Utility]:
     """The class of the utility ``name``, which takes ``arguments``; nothing is constructed.
 
     Raises:

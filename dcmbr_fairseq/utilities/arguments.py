@@ -1,7 +1,8 @@
 """Checks of ``--utility-args`` that several utilities share: each refusal names the argument, its value, a remedy."""
 
 import math
-from typing import Any, Iterable
+from collections.abc import Iterable
+from typing import Any
 
 from dcmbr_fairseq.errors import UserError
 

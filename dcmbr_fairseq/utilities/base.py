@@ -1,7 +1,8 @@
 """What a utility is: u(hypothesis, reference), higher is better (Sec. 3.2). Nothing here knows about fairseq."""
 
 import abc
-from typing import ClassVar, List, NamedTuple, Optional, Sequence
+from collections.abc import Sequence
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -11,7 +12,7 @@ class Comparison(NamedTuple):
 
     hypotheses: Sequence[str]
     references: Sequence[str]
-    source: Optional[str] = None
+    source: str | None = None
 
 
 class Utility(abc.ABC):
@@ -26,11 +27,11 @@ class Utility(abc.ABC):
 
     @abc.abstractmethod
     def pairwise(
-        self, hypotheses: Sequence[str], references: Sequence[str], source: Optional[str] = None
+        self, hypotheses: Sequence[str], references: Sequence[str], source: str | None = None
     ) -> np.ndarray:
         """The utilities of all pairs, ``(H, R)`` float64. Texts are distinct; empty strings are ordinary texts."""
 
-    def pairwise_batch(self, batch: Sequence[Comparison]) -> List[np.ndarray]:
+    def pairwise_batch(self, batch: Sequence[Comparison]) -> list[np.ndarray]:
         """The same for several source sentences at once; utilities that gain from large batches override this."""
         return [self.pairwise(*comparison) for comparison in batch]
 

@@ -1,8 +1,8 @@
 """BEER 2.0 (Stanojević & Sima'an, 2015) by the user's own package, as one child process that answers lines."""
 
 import os
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Dict, Iterator, List, Optional, Sequence
 
 import numpy as np
 
@@ -39,7 +39,7 @@ class BeerUtility(Utility):
         self,
         *,
         language: str = "",
-        home: Optional[str] = None,
+        home: str | None = None,
         model: str = "default",
         threads: int = 1,
         timeout: float = 300,
@@ -58,12 +58,12 @@ class BeerUtility(Utility):
         self._process.start()
 
     def pairwise(
-        self, hypotheses: Sequence[str], references: Sequence[str], source: Optional[str] = None
+        self, hypotheses: Sequence[str], references: Sequence[str], source: str | None = None
     ) -> np.ndarray:
         """See :meth:`~dcmbr_fairseq.utilities.base.Utility.pairwise`; scores around 0 to 1, a text with itself 0.95."""
         return self.pairwise_batch([Comparison(hypotheses, references)])[0]
 
-    def pairwise_batch(self, batch: Sequence[Comparison]) -> List[np.ndarray]:
+    def pairwise_batch(self, batch: Sequence[Comparison]) -> list[np.ndarray]:
         """See :meth:`~dcmbr_fairseq.utilities.base.Utility.pairwise_batch`."""
         needed = distinct_pairs(batch, lambda text: field(self._tokenize(text)))
         groups = list(_groups(needed.pairs))
@@ -75,7 +75,7 @@ class BeerUtility(Utility):
             scores[group] = self._numbers(answer, len(group))
         return needed.matrices(scores)
 
-    def _numbers(self, answer: str, count: int) -> List[float]:
+    def _numbers(self, answer: str, count: int) -> list[float]:
         try:
             numbers = [float(number) for number in answer.split("|||")]
         except ValueError:
@@ -94,7 +94,7 @@ class BeerUtility(Utility):
         self._process.close()
 
 
-def find_home(home: Optional[str] = None) -> Path:
+def find_home(home: str | None = None) -> Path:
     """The folder of the BEER 2.0 package: the one given, or $BEER_HOME.
 
     Raises:
@@ -121,9 +121,9 @@ def require_ready() -> None:
     find_java("BEER")
 
 
-def _groups(pairs: Sequence[Pair]) -> Iterator[List[int]]:
+def _groups(pairs: Sequence[Pair]) -> Iterator[list[int]]:
     """Indices of pairs with the same hypothesis, for one line each; none with an empty text, which breaks the line."""
-    groups: Dict[str, List[int]] = {}
+    groups: dict[str, list[int]] = {}
     for i, (hypothesis, reference) in enumerate(pairs):
         if hypothesis and reference:
             groups.setdefault(hypothesis, []).append(i)

@@ -1,7 +1,8 @@
 """Sentence BLEU (Papineni et al., 2002) of all pairs at once, equal to sacrebleu's sentence scores."""
 
 import re
-from typing import Any, Callable, Dict, List, Optional, Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from dcmbr_fairseq.utilities.words import WordTokens
 #: Precisions are multiplied before their logarithm is taken, but not so many that the product could vanish.
 ORDERS_A_LOGARITHM = 4
 #: smoothing method -> its parameter's default, None where it has none (Chen & Cherry, 2014)
-SMOOTHING_DEFAULTS: Dict[str, Optional[float]] = {"none": None, "floor": 0.1, "add-k": 1, "exp": None}
+SMOOTHING_DEFAULTS: dict[str, float | None] = {"none": None, "floor": 0.1, "add-k": 1, "exp": None}
 #: 13a separates these wherever they are ...
 SEPARATED_BY_13A = "{|}~[\\]^_`!\"#$%&()*+:;<=>?@/"
 #: ... and these depending on their neighbours. White space is a neighbour like any other: words are independent.
@@ -42,7 +43,7 @@ class BleuUtility(OverlapUtility):
         *,
         tokenize: str = "13a",
         smooth_method: str = "exp",
-        smooth_value: Optional[float] = None,
+        smooth_value: float | None = None,
         effective_order: bool = True,
         lowercase: bool = False,
         max_ngram_order: int = 4,
@@ -80,12 +81,12 @@ class BleuUtility(OverlapUtility):
         scores = brevity_penalty(counts.hyp_lengths, counts.ref_lengths) * self._mean_precision(counts)
         return np.where(counts.matches[0] > 0, scores, 0.0)  # without a common word nothing is smoothed
 
-    def _prepare(self, texts: Sequence[str]) -> List[str]:
+    def _prepare(self, texts: Sequence[str]) -> list[str]:
         """Texts of which only single words remain to be tokenised."""
         lines = [(text.lower() if self.lowercase else text).rstrip() for text in texts]
         return separate_13a(lines) if self._by_word else list(map(self._tokenize, lines))
 
-    def _split_word(self, word: str) -> List[str]:
+    def _split_word(self, word: str) -> list[str]:
         """Tokens of a word in which there is a full stop, a comma, or a dash after a digit (13a)."""
         if len(word) > 1 and word[-1] in ".," and not SPECIAL_IN_13A.search(word[:-1]):
             return [word[:-1], word[-1]]  # the common case: at the end of a word they always stand alone
@@ -116,7 +117,7 @@ class BleuUtility(OverlapUtility):
         return 100 * np.exp(log_sum / counted)
 
 
-def separate_13a(lines: Sequence[str]) -> List[str]:
+def separate_13a(lines: Sequence[str]) -> list[str]:
     """The lines after those rules of the tokenizer 13a that look at one character; all at once, since this is fast.
 
     What is left to do concerns words for which :data:`SPECIAL_IN_13A` is found. No line may end with white space.
@@ -137,7 +138,7 @@ def brevity_penalty(hyp_lengths: np.ndarray, ref_lengths: np.ndarray) -> np.ndar
     return np.exp(np.minimum(1 - ratio, 0))
 
 
-def _check_smooth_value(smooth_method: str, smooth_value: Any) -> Optional[float]:
+def _check_smooth_value(smooth_method: str, smooth_value: Any) -> float | None:
     default = SMOOTHING_DEFAULTS[smooth_method]
     if smooth_value is None:
         return default

@@ -10,8 +10,9 @@ import hashlib
 import importlib.metadata
 import logging
 import weakref
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Optional, Sequence, Tuple
+from typing import TYPE_CHECKING, Any, Optional
 
 import numpy as np
 
@@ -53,9 +54,9 @@ class BleurtUtility(Utility):
         checkpoint: str = "",
         device: str = "auto",
         precision: str = "fp32",
-        tokens_per_batch: Optional[int] = None,
-        hidden_act: Optional[str] = None,
-        max_length: Optional[int] = None,
+        tokens_per_batch: int | None = None,
+        hidden_act: str | None = None,
+        max_length: int | None = None,
     ) -> None:
         import torch
 
@@ -71,7 +72,7 @@ class BleurtUtility(Utility):
         self._truncations = Truncations(self.max_length)
         self._report_end = weakref.finalize(self, self._truncations.report)  # at the latest when the program ends
 
-    def _check_max_length(self, max_length: Optional[int]) -> int:
+    def _check_max_length(self, max_length: int | None) -> int:
         longest = min(self._model.config.max_position_embeddings, self._tokenizer.model_max_length)
         if max_length is None:
             return longest
@@ -80,12 +81,12 @@ class BleurtUtility(Utility):
         return max_length
 
     def pairwise(
-        self, hypotheses: Sequence[str], references: Sequence[str], source: Optional[str] = None
+        self, hypotheses: Sequence[str], references: Sequence[str], source: str | None = None
     ) -> np.ndarray:
         """See :meth:`~dcmbr_fairseq.utilities.base.Utility.pairwise`; scores mostly from 0 to 1."""
         return self.pairwise_batch([Comparison(hypotheses, references)])[0]
 
-    def pairwise_batch(self, batch: Sequence[Comparison]) -> List[np.ndarray]:
+    def pairwise_batch(self, batch: Sequence[Comparison]) -> list[np.ndarray]:
         """See :meth:`~dcmbr_fairseq.utilities.base.Utility.pairwise_batch`."""
         needed = distinct_pairs(batch)
         return needed.matrices(self._scores(needed.pairs))
@@ -99,11 +100,11 @@ class BleurtUtility(Utility):
             scores[batch] = self._forward([rows[i] for i in batch])
         return scores
 
-    def _encode(self, pairs: Sequence[Pair]) -> List[Tuple[List[int], List[int]]]:
+    def _encode(self, pairs: Sequence[Pair]) -> list[tuple[list[int], list[int]]]:
         """Token ids of (reference, candidate) of each pair, truncated; each distinct text is tokenised once."""
         texts = list(dict.fromkeys(text for pair in pairs for text in pair))
         ids = self._tokenizer(texts, add_special_tokens=False, verbose=False)["input_ids"] if texts else []
-        ids_of: Dict[str, List[int]] = dict(zip(texts, ids, strict=True))
+        ids_of: dict[str, list[int]] = dict(zip(texts, ids, strict=True))
         limit = self.max_length - SPECIAL_TOKENS
         rows = [(ids_of[reference], ids_of[hypothesis]) for hypothesis, reference in pairs]
         too_long = [i for i, (reference, candidate) in enumerate(rows) if len(reference) + len(candidate) > limit]
@@ -112,7 +113,7 @@ class BleurtUtility(Utility):
         self._truncations.add(len(pairs), len(too_long))
         return rows
 
-    def _forward(self, rows: Sequence[Tuple[List[int], List[int]]]) -> np.ndarray:
+    def _forward(self, rows: Sequence[tuple[list[int], list[int]]]) -> np.ndarray:
         """``(B,)`` the scores of one batch of encoded pairs, longest first."""
         import torch
 
@@ -175,7 +176,7 @@ class Truncations:
             logger.info("BLEURT: %d of %d pairs were truncated", self.truncated, self.scored)
 
 
-def truncate(reference: Sequence[int], candidate: Sequence[int], limit: int) -> Tuple[List[int], List[int]]:
+def truncate(reference: Sequence[int], candidate: Sequence[int], limit: int) -> tuple[list[int], list[int]]:
     """Shorten a pair to ``limit`` tokens as the original does: drop the last token of the longer side, or of the
     candidate where both are equally long, until it fits."""
     half = limit // 2
@@ -240,7 +241,7 @@ def _layer(
     return layer.output(layer.intermediate(states), states)
 
 
-def load_checkpoint(checkpoint: str, hidden_act: Optional[str] = None) -> Tuple[Any, Any]:
+def load_checkpoint(checkpoint: str, hidden_act: str | None = None) -> tuple[Any, Any]:
     """The model, in evaluation mode on the CPU, and the tokenizer of a folder, or of a name on a model hub.
 
     Raises:

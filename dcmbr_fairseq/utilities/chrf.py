@@ -1,7 +1,8 @@
 """chrF and chrF++ (Popović 2015, 2017) of all pairs at once, equal to sacrebleu's sentence scores."""
 
 import re
-from typing import Any, ClassVar, Dict, List, Optional, Sequence, Tuple
+from collections.abc import Sequence
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -38,7 +39,7 @@ class ChrfUtility(OverlapUtility):
         self,
         *,
         char_order: int = 6,
-        word_order: Optional[int] = None,
+        word_order: int | None = None,
         beta: float = 2,
         lowercase: bool = False,
         whitespace: bool = False,
@@ -64,14 +65,14 @@ class ChrfUtility(OverlapUtility):
         name = f"chrF{self.beta}" + "+" * self.word_order
         return f"{name}|{metric.get_signature().format()}"
 
-    def _arguments(self) -> Dict[str, Any]:
+    def _arguments(self) -> dict[str, Any]:
         names = ("char_order", "word_order", "beta", "lowercase", "whitespace", "eps_smoothing")
         return {name: getattr(self, name) for name in names}
 
     def _scores(self, arrangements: Sequence[Arrangement]) -> np.ndarray:
         """``(P,)`` the scores of all pairs of all sentences."""
         texts = [text.lower() if self.lowercase else text for a in arrangements for text in a.texts]
-        counts: List[Matches] = []
+        counts: list[Matches] = []
         if self.char_order:
             counts.append(ngram_matches(*characters(texts, self.whitespace), arrangements, self.char_order))
         if self.word_order:
@@ -85,7 +86,7 @@ class ChrfPlusPlusUtility(ChrfUtility):
     default_word_order = 2
 
 
-def characters(texts: Sequence[str], whitespace: bool) -> Tuple[np.ndarray, np.ndarray]:
+def characters(texts: Sequence[str], whitespace: bool) -> tuple[np.ndarray, np.ndarray]:
     """Code points of all texts, one after the other, and the number of each text's; lone surrogates are characters."""
     codes = np.frombuffer("".join(texts).encode("utf-32-le", "surrogatepass"), dtype=np.uint32).astype(np.intp)
     lengths = np.fromiter(map(len, texts), dtype=np.intp, count=len(texts))
@@ -96,7 +97,7 @@ def characters(texts: Sequence[str], whitespace: bool) -> Tuple[np.ndarray, np.n
     return codes[visible], np.diff(upto[np.concatenate([[0], np.cumsum(lengths)])])
 
 
-def split_punctuation(word: str) -> List[str]:
+def split_punctuation(word: str) -> list[str]:
     """One punctuation mark at the end of a word, or else at its start, stands alone (sacrebleu's rule for chrF++)."""
     if len(word) == 1:
         return [word]

@@ -9,8 +9,9 @@ import signal
 import subprocess
 import threading
 import weakref
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import IO, Callable, Deque, List, Optional, Sequence
+from typing import IO
 
 from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.utilities.arguments import check_number
@@ -41,7 +42,7 @@ class LineProcess:
         UserError: the time-out is 0.
     """
 
-    def __init__(self, name: str, command: Sequence[str], timeout: float, folder: Optional[Path] = None) -> None:
+    def __init__(self, name: str, command: Sequence[str], timeout: float, folder: Path | None = None) -> None:
         self.name = name
         self.command = list(command)
         self.timeout = check_number("timeout", timeout)
@@ -49,7 +50,7 @@ class LineProcess:
             raise UserError("--utility-args: timeout must be above 0 seconds, got 0")
         self.folder = folder
         self.starts = 0
-        self._child: Optional["_Child"] = None
+        self._child: _Child | None = None
 
     def start(self) -> None:
         """Start the child unless it runs; what it has to load is then loaded while others work.
@@ -64,7 +65,7 @@ class LineProcess:
                 raise UserError(f"{self.name} cannot be started: {error} ({' '.join(self.command)})") from error
             self.starts += 1
 
-    def ask(self, lines: Sequence[str], replies: int) -> List[str]:
+    def ask(self, lines: Sequence[str], replies: int) -> list[str]:
         """Send ``lines`` and return the next ``replies`` lines of the child's answer.
 
         Raises:
@@ -85,7 +86,7 @@ class LineProcess:
             self._child.end()
             self._child = None
 
-    def _exchange(self, lines: Sequence[str], replies: int) -> List[str]:
+    def _exchange(self, lines: Sequence[str], replies: int) -> list[str]:
         self.start()
         assert self._child is not None
         try:
@@ -98,7 +99,7 @@ class LineProcess:
 class _Child:
     """One running process with a thread that reads its answers and one that keeps the end of its stderr."""
 
-    def __init__(self, command: Sequence[str], folder: Optional[Path]) -> None:
+    def __init__(self, command: Sequence[str], folder: Path | None) -> None:
         self.process = subprocess.Popen(
             command,
             cwd=folder,
@@ -109,20 +110,20 @@ class _Child:
         )
         assert self.process.stdin and self.process.stdout and self.process.stderr
         self.stdin: IO[bytes] = self.process.stdin
-        self.answers: "queue.SimpleQueue[Optional[str]]" = queue.SimpleQueue()
-        self.last_words: Deque[str] = collections.deque(maxlen=STDERR_LINES)
+        self.answers: queue.SimpleQueue[str | None] = queue.SimpleQueue()
+        self.last_words: collections.deque[str] = collections.deque(maxlen=STDERR_LINES)
         _in_background(_read_answers, self.process.stdout, self.answers)
         self.stderr_reader = _in_background(_keep_last_lines, self.process.stderr, self.last_words)
         self.end = weakref.finalize(self, _end_process, self.process)  # also when the interpreter exits
 
-    def exchange(self, lines: Sequence[str], replies: int, timeout: float) -> List[str]:
+    def exchange(self, lines: Sequence[str], replies: int, timeout: float) -> list[str]:
         """See :meth:`LineProcess.ask`.
 
         Raises:
             ChildFailed: it ended, or was silent for ``timeout`` seconds.
         """
         _in_background(_write_lines, self.stdin, lines)
-        answers: List[str] = []
+        answers: list[str] = []
         while len(answers) < replies:
             answer = self._next_answer(timeout)
             if answer is None:
@@ -130,7 +131,7 @@ class _Child:
             answers.append(answer)
         return answers
 
-    def _next_answer(self, timeout: float) -> Optional[str]:
+    def _next_answer(self, timeout: float) -> str | None:
         waited = 0.0
         while waited < timeout:
             patience = min(PATIENCE_S, timeout - waited)
@@ -163,7 +164,7 @@ def _in_background(target: Callable[..., None], *arguments: object) -> threading
     return thread
 
 
-def _read_answers(stdout: IO[bytes], answers: "queue.SimpleQueue[Optional[str]]") -> None:
+def _read_answers(stdout: IO[bytes], answers: "queue.SimpleQueue[str | None]") -> None:
     """Queue the child's lines; None says that there will be no more."""
     with contextlib.suppress(ValueError):  # the pipe was closed under us: the child was ended
         for line in stdout:
@@ -171,7 +172,7 @@ def _read_answers(stdout: IO[bytes], answers: "queue.SimpleQueue[Optional[str]]"
     answers.put(None)
 
 
-def _keep_last_lines(stderr: IO[bytes], last: Deque[str]) -> None:
+def _keep_last_lines(stderr: IO[bytes], last: collections.deque[str]) -> None:
     with contextlib.suppress(ValueError):
         for line in stderr:
             text = line.decode("utf-8", "replace").strip()

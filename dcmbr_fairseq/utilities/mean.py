@@ -1,7 +1,8 @@
 """A weighted mean of utilities, such as chrF and BLEU in equal parts."""
 
 import json
-from typing import Any, List, Mapping, Optional, Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -22,7 +23,7 @@ class MeanUtility(Utility):
         UserError: an argument does not fit, or one of the utilities is not ready.
     """
 
-    def __init__(self, *, of: Mapping[str, Mapping[str, Any]], weights: Optional[Mapping[str, float]] = None) -> None:
+    def __init__(self, *, of: Mapping[str, Mapping[str, Any]], weights: Mapping[str, float] | None = None) -> None:
         if not (isinstance(of, dict) and of and all(isinstance(arguments, dict) for arguments in of.values())):
             raise UserError(f'--utility-args: of must be like {{"chrf": {{}}, "bleu": {{}}}}, got {json.dumps(of)}')
         given = dict.fromkeys(of, 1.0) if weights is None else weights
@@ -36,12 +37,12 @@ class MeanUtility(Utility):
         self.needs_source = any(u.needs_source for u in self._utilities.values())  # type: ignore[misc]
 
     def pairwise(
-        self, hypotheses: Sequence[str], references: Sequence[str], source: Optional[str] = None
+        self, hypotheses: Sequence[str], references: Sequence[str], source: str | None = None
     ) -> np.ndarray:
         """See :meth:`~dcmbr_fairseq.utilities.base.Utility.pairwise`."""
         return self.pairwise_batch([Comparison(hypotheses, references, source)])[0]
 
-    def pairwise_batch(self, batch: Sequence[Comparison]) -> List[np.ndarray]:
+    def pairwise_batch(self, batch: Sequence[Comparison]) -> list[np.ndarray]:
         """See :meth:`~dcmbr_fairseq.utilities.base.Utility.pairwise_batch`."""
         parts = [utility.pairwise_batch(batch) for utility in self._utilities.values()]
         weights = list(self.weights.values())

@@ -3,8 +3,9 @@
 import importlib.util
 import os
 import re
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Callable, Dict, List, NamedTuple, Optional, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -32,10 +33,10 @@ class Language(NamedTuple):
     """
 
     normalises: bool
-    modules: Optional[str]
+    modules: str | None
 
 
-LANGUAGES: Dict[str, Language] = {
+LANGUAGES: dict[str, Language] = {
     "en": Language(True, "exact stem synonym"),
     **dict.fromkeys(("de", "es", "fr", "ru"), Language(True, "exact stem")),
     "cs": Language(True, "exact"),
@@ -63,8 +64,8 @@ class MeteorUtility(Utility):
         self,
         *,
         language: str = "",
-        modules: Optional[str] = None,
-        jar: Optional[str] = None,
+        modules: str | None = None,
+        jar: str | None = None,
         memory: str = "2G",
         timeout: float = 300,
     ) -> None:
@@ -74,13 +75,13 @@ class MeteorUtility(Utility):
         self.jar = find_jar(jar)
         self.modules = _check_modules(modules) if modules is not None else default_modules(self.language, self.jar)
         self._prepare = _preparation(self.language)
-        self._score_of: Dict[str, float] = {}
+        self._score_of: dict[str, float] = {}
         java = [find_java("METEOR"), f"-Xmx{_check_memory(memory)}", *JAVA_OPTIONS]
         command = [*java, "-jar", str(self.jar), *self._options()]
         self._process = LineProcess("METEOR", command, timeout)
         self._process.start()
 
-    def _options(self) -> List[str]:
+    def _options(self) -> list[str]:
         normalisation = "-norm" if LANGUAGES[self.language].normalises else "-lower"
         modules = ["-m", self.modules] if self.modules else []
         if "paraphrase" in (self.modules or ""):  # named, since the jar does not find it in a folder with a space
@@ -88,12 +89,12 @@ class MeteorUtility(Utility):
         return ["-", "-", "-stdio", "-l", self.language, normalisation, *modules]
 
     def pairwise(
-        self, hypotheses: Sequence[str], references: Sequence[str], source: Optional[str] = None
+        self, hypotheses: Sequence[str], references: Sequence[str], source: str | None = None
     ) -> np.ndarray:
         """See :meth:`~dcmbr_fairseq.utilities.base.Utility.pairwise`; scores from 0 to 1."""
         return self.pairwise_batch([Comparison(hypotheses, references)])[0]
 
-    def pairwise_batch(self, batch: Sequence[Comparison]) -> List[np.ndarray]:
+    def pairwise_batch(self, batch: Sequence[Comparison]) -> list[np.ndarray]:
         """See :meth:`~dcmbr_fairseq.utilities.base.Utility.pairwise_batch`."""
         needed = distinct_pairs(batch, self._prepare)
         return needed.matrices(self._scores(needed))
@@ -130,7 +131,7 @@ class MeteorUtility(Utility):
         self._process.close()
 
 
-def find_jar(jar: Optional[str] = None) -> Path:
+def find_jar(jar: str | None = None) -> Path:
     """The path of the METEOR jar: the one given, or $METEOR_JAR, or the one that pycocoevalcap brings.
 
     Raises:
@@ -165,7 +166,7 @@ def paraphrase_table(language: str, jar: Path) -> Path:
     return jar.parent / "data" / f"paraphrase-{OWN_NAMES.get(language, language)}.gz"
 
 
-def default_modules(language: str, jar: Path) -> Optional[str]:
+def default_modules(language: str, jar: Path) -> str | None:
     """All matchers that there is data for: the jar's own default fails where the paraphrase table is not beside it."""
     modules = LANGUAGES[language].modules
     if modules is not None and paraphrase_table(language, jar).is_file():

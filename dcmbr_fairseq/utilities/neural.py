@@ -9,8 +9,9 @@ import importlib
 import importlib.metadata
 import json
 import sys
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, ClassVar, Iterator, Optional, Sequence
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -54,7 +55,7 @@ class MbrsUtility(Utility):
         self._sign = 1.0 if kind.HIGHER_IS_BETTER else -1.0
 
     def pairwise(
-        self, hypotheses: Sequence[str], references: Sequence[str], source: Optional[str] = None
+        self, hypotheses: Sequence[str], references: Sequence[str], source: str | None = None
     ) -> np.ndarray:
         """See :meth:`~dcmbr_fairseq.utilities.base.Utility.pairwise`; on the metric's own scale.
 

@@ -12,7 +12,8 @@ O occurrences of windows.
 
 import abc
 import threading
-from typing import Iterator, List, NamedTuple, Optional, Sequence, Tuple
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -39,14 +40,14 @@ class Arrangement(NamedTuple):
         ref_rows: ``(R,)`` where each reference stands in ``texts[ref_start:]``.
     """
 
-    texts: List[str]
+    texts: list[str]
     hyp_end: int
     ref_start: int
     hyp_rows: np.ndarray
     ref_rows: np.ndarray
 
     @property
-    def shape(self) -> Tuple[int, int]:
+    def shape(self) -> tuple[int, int]:
         """Numbers of distinct hypotheses and references."""
         return self.hyp_end, len(self.texts) - self.ref_start
 
@@ -93,7 +94,7 @@ class _Group:
         self.is_ref = self.local >= np.array(self.ref_offsets, dtype=np.intp)[self.sentence]
         self.pair_starts = _running_total(np.array([h * r for h, r in self.shapes], dtype=np.intp))  # (B + 1,)
 
-    def by_pair(self, lengths: np.ndarray) -> Tuple[np.ndarray, np.ndarray]:
+    def by_pair(self, lengths: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """``(P,)`` the lengths of the hypothesis and of the reference of each pair, given those of the texts (T,)."""
         sides = []
         for start, offset, (h, r) in zip(self.starts[:-1].tolist(), self.ref_offsets, self.shapes, strict=True):
@@ -190,7 +191,7 @@ def _shared(windows: _Windows, first: np.ndarray, sizes: np.ndarray) -> np.ndarr
     return (hyps > 0) & (refs > 0) & (sizes > 1)  # one occurrence in a text on both sides is no match of a pair
 
 
-def _pad(units: np.ndarray, lengths: np.ndarray, group: _Group, max_order: int) -> Tuple[np.ndarray, np.ndarray]:
+def _pad(units: np.ndarray, lengths: np.ndarray, group: _Group, max_order: int) -> tuple[np.ndarray, np.ndarray]:
     """Number the units of each sentence from 1 and put N - 1 zeros after each text.
 
     Returns:
@@ -209,7 +210,7 @@ def _pad(units: np.ndarray, lengths: np.ndarray, group: _Group, max_order: int) 
     return padded, starts
 
 
-def _number(keys: np.ndarray, space: int) -> Tuple[np.ndarray, np.ndarray]:
+def _number(keys: np.ndarray, space: int) -> tuple[np.ndarray, np.ndarray]:
     """Consecutive numbers for keys from ``range(space)``, in the order of their last occurrences, which come second."""
     table = _scratch.table(space)
     here = np.arange(len(keys))
@@ -233,7 +234,7 @@ def _sort_windows(
 
 def _window_keys(
     padded: np.ndarray, starts: np.ndarray, sentence: np.ndarray, max_order: int
-) -> Tuple[np.ndarray, int]:
+) -> tuple[np.ndarray, int]:
     """``(O,)`` integers that sort like (sentence, window), and their number of bits."""
     bits = int(padded.max()).bit_length()
     used, room = bits, KEY_BITS - int(sentence[-1]).bit_length()
@@ -248,7 +249,7 @@ def _window_keys(
     return keys.take(starts) | (sentence << used), used + KEY_BITS - room
 
 
-def _sorted_order(keys: np.ndarray, used: int) -> Tuple[np.ndarray, np.ndarray]:
+def _sorted_order(keys: np.ndarray, used: int) -> tuple[np.ndarray, np.ndarray]:
     """An order that sorts keys of ``used`` bits, and the sorted keys."""
     bits = len(keys).bit_length()
     if used + bits > KEY_BITS:
@@ -297,7 +298,7 @@ def _multiply(counts: np.ndarray, sentence: np.ndarray, group: _Group, matches: 
             out += rows[:, :h].T @ rows[:, offset : offset + r]  # sum_k [c >= k].T @ [c >= k]
 
 
-def _unary(counts: np.ndarray) -> Tuple[np.ndarray, np.ndarray]:
+def _unary(counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """``[counts >= k]`` for k from 1 to a row's largest count: rows of 0 and 1, and ``(V + 1,)`` where each starts."""
     levels = counts.max(axis=1).astype(np.intp)
     firsts = _running_total(levels)
@@ -346,15 +347,15 @@ class OverlapUtility(Utility):
     """A utility that is a function of the clipped n-gram matches of a pair of texts."""
 
     def pairwise(
-        self, hypotheses: Sequence[str], references: Sequence[str], source: Optional[str] = None
+        self, hypotheses: Sequence[str], references: Sequence[str], source: str | None = None
     ) -> np.ndarray:
         """See :meth:`~dcmbr_fairseq.utilities.base.Utility.pairwise`; scores from 0 to 100."""
         return self.pairwise_batch([Comparison(hypotheses, references)])[0]
 
-    def pairwise_batch(self, batch: Sequence[Comparison]) -> List[np.ndarray]:
+    def pairwise_batch(self, batch: Sequence[Comparison]) -> list[np.ndarray]:
         """See :meth:`~dcmbr_fairseq.utilities.base.Utility.pairwise_batch`."""
         arrangements = [arrange(comparison.hypotheses, comparison.references) for comparison in batch]
-        scores: List[np.ndarray] = []
+        scores: list[np.ndarray] = []
         for part in _groups(arrangements):
             scores += _by_sentence(self._scores(arrangements[part]), arrangements[part])
         return scores
@@ -364,7 +365,7 @@ class OverlapUtility(Utility):
         """``(P,)`` the scores of all pairs of distinct texts of each sentence, one sentence after the other."""
 
 
-def _by_sentence(scores: np.ndarray, arrangements: Sequence[Arrangement]) -> List[np.ndarray]:
+def _by_sentence(scores: np.ndarray, arrangements: Sequence[Arrangement]) -> list[np.ndarray]:
     """Cut the scores ``(P,)`` of a group into ``(H, R)``, one for each sentence, in the caller's order of texts."""
     matrices, start = [], 0
     for a in arrangements:

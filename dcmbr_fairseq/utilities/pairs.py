@@ -1,12 +1,13 @@
 """The distinct (hypothesis, reference) pairs of a batch of sentences: what a costly utility has to score, each once."""
 
-from typing import Callable, Dict, List, NamedTuple, Sequence, Tuple
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 from dcmbr_fairseq.utilities.base import Comparison
 
-Pair = Tuple[str, str]
+Pair = tuple[str, str]
 
 
 class DistinctPairs(NamedTuple):
@@ -17,10 +18,10 @@ class DistinctPairs(NamedTuple):
         places: for each sentence ``(H, R)`` indices into ``pairs``.
     """
 
-    pairs: List[Pair]
-    places: List[np.ndarray]
+    pairs: list[Pair]
+    places: list[np.ndarray]
 
-    def matrices(self, scores: np.ndarray) -> List[np.ndarray]:
+    def matrices(self, scores: np.ndarray) -> list[np.ndarray]:
         """Scores ``(P,)`` of the distinct pairs as one float64 matrix ``(H, R)`` for each sentence."""
         return [np.asarray(scores, dtype=np.float64)[places] for places in self.places]
 
@@ -29,7 +30,7 @@ def distinct_pairs(batch: Sequence[Comparison], prepare: Callable[[str], str] = 
     """Collect the pairs of a batch after ``prepare`` was applied to each distinct text once."""
     texts = {text for comparison in batch for text in (*comparison.hypotheses, *comparison.references)}
     prepared = {text: prepare(text) for text in texts}
-    index: Dict[Pair, int] = {}
+    index: dict[Pair, int] = {}
     places = []
     for comparison in batch:
         hypotheses = [prepared[text] for text in comparison.hypotheses]

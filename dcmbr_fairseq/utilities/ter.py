@@ -1,6 +1,6 @@
 """Translation edit rate (Snover et al., 2006), equal to sacrebleu's; all pairs of a sentence are compared at once."""
 
-from typing import Optional, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -42,7 +42,7 @@ class TerUtility(Utility):
         )
 
     def pairwise(
-        self, hypotheses: Sequence[str], references: Sequence[str], source: Optional[str] = None
+        self, hypotheses: Sequence[str], references: Sequence[str], source: str | None = None
     ) -> np.ndarray:
         """See :meth:`~dcmbr_fairseq.utilities.base.Utility.pairwise`; from 0 (equal) down, -100: all words edited."""
         texts = dict.fromkeys((*hypotheses, *references))

@@ -5,7 +5,8 @@ Here all pairs take a step together: alignments, candidate shifts and their dist
 nothing here knows about utilities. Axes: K pairs, C candidates, N words of a hypothesis, M of a reference.
 """
 
-from typing import Dict, Iterator, NamedTuple, Sequence, Tuple
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -58,7 +59,7 @@ class Alignment(NamedTuple):
 
 def edit_counts(hypotheses: Sequence[Sequence[str]], references: Sequence[Sequence[str]]) -> np.ndarray:
     """``(H, R)`` how many edits and shifts turn each hypothesis into each reference; both are lists of words."""
-    numbers: Dict[str, int] = {}
+    numbers: dict[str, int] = {}
     hyps, refs = _numbered(hypotheses, numbers, -1), _numbered(references, numbers, -2)
     found = np.where(refs.lengths > 0, refs.lengths, hyps.lengths[:, None])  # with an empty side all words of the other
     h, r = np.nonzero((hyps.lengths[:, None] > 0) & (refs.lengths > 0))
@@ -69,7 +70,7 @@ def edit_counts(hypotheses: Sequence[Sequence[str]], references: Sequence[Sequen
     return found
 
 
-def _numbered(texts: Sequence[Sequence[str]], numbers: Dict[str, int], padding: int) -> Words:
+def _numbered(texts: Sequence[Sequence[str]], numbers: dict[str, int], padding: int) -> Words:
     lengths = np.array([len(words) for words in texts], dtype=np.intp)
     ids = np.full((lengths.max(initial=0), len(texts)), padding, dtype=np.int32)
     for k, words in enumerate(texts):
@@ -174,7 +175,7 @@ def _counted_before(flags: np.ndarray) -> np.ndarray:
 
 
 # --- shifts --------------------------------------------------------------------------------------------------------
-def candidate_shifts(hyps: Words, refs: Words, alignment: Alignment, tried: np.ndarray) -> Tuple[Shifts, np.ndarray]:
+def candidate_shifts(hyps: Words, refs: Words, alignment: Alignment, tried: np.ndarray) -> tuple[Shifts, np.ndarray]:
     """The shifts that Tercom would try, in its order, and how many it tries of each pair.
 
     Args:
@@ -200,7 +201,7 @@ def candidate_shifts(hyps: Words, refs: Words, alignment: Alignment, tried: np.n
 
 def _wrong_blocks(
     hyps: Words, refs: Words, alignment: Alignment
-) -> Tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Blocks that stand in both texts with an error in either, and are not aligned to themselves.
 
     Returns:

@@ -1,6 +1,6 @@
 """Moses tokenisation for the utilities that expect tokenised text; sacremoses is loaded when it is asked for."""
 
-from typing import Callable
+from collections.abc import Callable
 
 
 def moses_tokenizer(language: str) -> Callable[[str], str]:

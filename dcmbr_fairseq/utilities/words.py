@@ -2,8 +2,8 @@
 
 import re
 from array import array
+from collections.abc import Callable, Sequence
 from itertools import chain
-from typing import Callable, Dict, Sequence, Tuple
 
 import numpy as np
 
@@ -33,7 +33,7 @@ class WordTokens:
         self._prepare = prepare
         self._forget()
 
-    def units(self, texts: Sequence[str]) -> Tuple[np.ndarray, np.ndarray]:
+    def units(self, texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
         """The numbers of the tokens of all texts, one after the other, and ``(T,)`` how many each text has.
 
         Numbers are equal where tokens are, within one call.
@@ -76,8 +76,8 @@ class WordTokens:
             self._bounds.append(len(self._tokens))
 
     def _forget(self) -> None:
-        self._texts: Dict[str, bytes] = {}  # text -> the numbers of its tokens, int32
-        self._words: Dict[str, int] = {}  # word -> its number among all words
-        self._numbers: Dict[str, int] = {}  # token -> its number among all tokens
+        self._texts: dict[str, bytes] = {}  # text -> the numbers of its tokens, int32
+        self._words: dict[str, int] = {}  # word -> its number among all words
+        self._numbers: dict[str, int] = {}  # token -> its number among all tokens
         self._tokens = array("i", [0])  # tokens of all words, one after the other, after one that is not used
         self._bounds = array("i", [1])  # where the tokens of each word start, and where those of the last one end

@@ -15,8 +15,9 @@ for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 
 import argparse  # noqa: E402
 import json  # noqa: E402
+from collections.abc import Sequence  # noqa: E402
 from pathlib import Path  # noqa: E402
-from typing import Any, Dict, List, Sequence  # noqa: E402
+from typing import Any  # noqa: E402
 
 import numpy as np  # noqa: E402
 import timing  # noqa: E402
@@ -41,7 +42,7 @@ def main() -> None:
     print(json.dumps(benchmark(pools, args.runs), indent=2))
 
 
-def benchmark(pools: Sequence[TextPool], runs: int = 3) -> Dict[str, Any]:
+def benchmark(pools: Sequence[TextPool], runs: int = 3) -> dict[str, Any]:
     """Times of both, and how often and by how much the aggregated choice is worse by the exact expected utility."""
     utility = ChrfUtility()
     contestants = {
@@ -49,7 +50,7 @@ def benchmark(pools: Sequence[TextPool], runs: int = 3) -> Dict[str, Any]:
         "aggregated": lambda: [aggregated_chrf(pool.texts, pool.weights()) for pool in pools],
     }
     times = timing.medians(contestants, runs)
-    losses: List[float] = []
+    losses: list[float] = []
     for pool in pools:
         exact = expected_utilities(utility.pairwise(pool.texts, pool.texts), pool.weights())
         chosen = exact[aggregated_chrf(pool.texts, pool.weights()).argmax()]

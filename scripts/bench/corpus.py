@@ -17,8 +17,9 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Dict, Iterator, List, NamedTuple, Tuple
+from typing import NamedTuple
 
 from dcmbr_fairseq.corpus.streams import count_lines
 
@@ -61,7 +62,7 @@ class Measurement(NamedTuple):
     peak_mb: float
 
 
-def rates(unit: str, count: int, cost: Measurement) -> Dict[str, float]:
+def rates(unit: str, count: int, cost: Measurement) -> dict[str, float]:
     """Per second, per second of a processor, and the memory."""
     return {
         f"{unit}_per_second": round(count / cost.seconds),
@@ -70,7 +71,7 @@ def rates(unit: str, count: int, cost: Measurement) -> Dict[str, float]:
     }
 
 
-def measured(command: List[object]) -> Measurement:
+def measured(command: list[object]) -> Measurement:
     """What ``dcmbr corpus COMMAND`` costs, its start and its workers included."""
     start, start_cpu, peak = time.perf_counter(), children_cpu_seconds(), 0
     line = [sys.executable, "-m", "dcmbr_fairseq.cli", "corpus", *map(str, command)]
@@ -110,14 +111,14 @@ def write_corpus(folder: Path, pairs: int) -> None:
             target.write(german + "\n")
 
 
-def synthetic_pairs(pairs: int) -> Iterator[Tuple[str, str]]:
+def synthetic_pairs(pairs: int) -> Iterator[tuple[str, str]]:
     """The pairs, the same at each call."""
     dice = random.Random(1)
     letters = "eeeeeennniiissrrttaaddhhuullccggmmoobbwfkzvpäüöß"
     words = ["".join(dice.choices(letters, k=dice.randint(1, 8))) for _ in range(50_000)]
     frequencies = [1 / rank for rank in range(1, len(words) + 1)]
     stream = iter(())
-    earlier: Tuple[str, str] = ("a pair", "ein Paar")
+    earlier: tuple[str, str] = ("a pair", "ein Paar")
     for number in range(pairs):
         length = dice.randint(5, 35)
         text = []

@@ -9,8 +9,9 @@ import itertools
 import subprocess
 import tempfile
 from argparse import Namespace
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Callable, Dict, List, Tuple
+from typing import Any
 
 import torch
 from fairseq import checkpoint_utils, search, utils
@@ -34,7 +35,7 @@ from dcmbr_fairseq.utilities import build_utility
 class World:
     """A model in memory, one batch of source sentences, and how to make text of its output."""
 
-    def __init__(self, model: Any, target: Dictionary, sample: Dict[str, Any], texts: Callable[[], TextSide]) -> None:
+    def __init__(self, model: Any, target: Dictionary, sample: dict[str, Any], texts: Callable[[], TextSide]) -> None:
         self.model, self.target, self.sample, self.texts = model, target, sample, texts
         self.sources = source_sentences(sample["net_input"]["src_tokens"], target.pad())
 
@@ -113,7 +114,7 @@ def random_world(words: int, sentences: int, source_length: int) -> World:
     return World(model.eval(), dictionary, {"net_input": net_input}, lambda: TextSide(nothing, nothing))
 
 
-def pool_benchmark(world: World, size: int, temperature: float, runs: int, max_len: int = 200) -> Dict[str, Any]:
+def pool_benchmark(world: World, size: int, temperature: float, runs: int, max_len: int = 200) -> dict[str, Any]:
     """Our pool against ``--sampling --beam N --nbest N --temperature T``."""
     theirs = world.fairseq(size, temperature, sampling=True, max_len_b=max_len)
     contestants = {
@@ -128,7 +129,7 @@ def pool_benchmark(world: World, size: int, temperature: float, runs: int, max_l
     return {**_report(times, "fairseq", "ours"), **memory, **counts}
 
 
-def decode_benchmark(world: World, size: int, runs: int) -> Dict[str, Any]:
+def decode_benchmark(world: World, size: int, runs: int) -> dict[str, Any]:
     """A whole DC-MBR decode with chrF against beam search with beam 5, and the part of it that is the pool."""
     beam = world.fairseq(5)
     times = medians(
@@ -142,12 +143,12 @@ def decode_benchmark(world: World, size: int, runs: int) -> Dict[str, Any]:
     return _report(times, "fairseq", "ours")
 
 
-def _report(times: Dict[str, Times], slower: str, faster: str) -> Dict[str, Any]:
-    report: Dict[str, Any] = {f"{name}_ms": found.rounded(1) for name, found in times.items()}
+def _report(times: dict[str, Times], slower: str, faster: str) -> dict[str, Any]:
+    report: dict[str, Any] = {f"{name}_ms": found.rounded(1) for name, found in times.items()}
     return {**report, "times_faster": ratio(times[slower], times[faster]).rounded(2)}
 
 
-def decoding_benchmarks(world: World, runs: int, sizes: Tuple[int, ...] = (50, 250)) -> Dict[str, Any]:
+def decoding_benchmarks(world: World, runs: int, sizes: tuple[int, ...] = (50, 250)) -> dict[str, Any]:
     """All comparisons on a trained model."""
     report = {f"pool of {size}, T = 0.5": pool_benchmark(world, size, 0.5, runs) for size in sizes}
     report["pool of 50, T = 1.0"] = pool_benchmark(world, 50, 1.0, runs)
@@ -155,13 +156,13 @@ def decoding_benchmarks(world: World, runs: int, sizes: Tuple[int, ...] = (50, 2
     return report
 
 
-def base_benchmark(runs: int, size: int = 50, max_len: int = 16) -> Dict[str, Any]:
+def base_benchmark(runs: int, size: int = 50, max_len: int = 16) -> dict[str, Any]:
     """The pool with Transformer-base dimensions and random weights: 4 sentences, 32,000 words, translations of 16."""
     world = random_world(words=32000, sentences=4, source_length=20)
     return pool_benchmark(world, size, 0.5, runs, max_len)
 
 
-def mbrs_benchmark(world: World, mbrs_decode: Path, runs: int, size: int = 50) -> Dict[str, Any]:
+def mbrs_benchmark(world: World, mbrs_decode: Path, runs: int, size: int = 50) -> dict[str, Any]:
     """A whole decode against fairseq's sampling to a file and ``mbrs-decode`` with chrF on it, in its own environment.
 
     The start of mbrs-decode (imports) is measured on an empty job and taken off.
@@ -179,7 +180,7 @@ def mbrs_benchmark(world: World, mbrs_decode: Path, runs: int, size: int = 50) -
             subprocess.run(list(map(str, command)), check=True, capture_output=True)
 
         def pipeline() -> None:
-            hypotheses: List[List[Dict[str, Any]]] = theirs.generate([world.model], world.sample)
+            hypotheses: list[list[dict[str, Any]]] = theirs.generate([world.model], world.sample)
             strings = [texts.target(utils.strip_pad(h["tokens"], 1).tolist()) for pool in hypotheses for h in pool]
             lines.write_text("\n".join(strings) + "\n", "utf-8")
             decide(lines, size)

@@ -21,8 +21,9 @@ import argparse  # noqa: E402
 import contextlib  # noqa: E402
 import json  # noqa: E402
 import random  # noqa: E402
+from collections.abc import Callable, Sequence  # noqa: E402
 from pathlib import Path  # noqa: E402
-from typing import Any, Callable, Dict, List, Optional, Sequence  # noqa: E402
+from typing import Any  # noqa: E402
 
 import numpy as np  # noqa: E402
 from sacrebleu.metrics import BLEU, CHRF  # noqa: E402
@@ -35,7 +36,7 @@ from dcmbr_fairseq.utilities import Comparison, build_utility  # noqa: E402
 WORDS = range(28, 35)  # words of a sentence in the 50x50 comparison
 SENTENCES = 16  # sentences of a batch
 Batch = Sequence[Comparison]
-Matrices = List[np.ndarray]
+Matrices = list[np.ndarray]
 Scorer = Callable[[Batch], Matrices]
 
 
@@ -49,7 +50,7 @@ def main() -> None:
     print(json.dumps(kernel_benchmarks(args.text, args.pools, args.runs), indent=2))
 
 
-def kernel_benchmarks(text: Optional[Path] = None, pools: Optional[Path] = None, runs: int = 5) -> Dict[str, Any]:
+def kernel_benchmarks(text: Path | None = None, pools: Path | None = None, runs: int = 5) -> dict[str, Any]:
     """Median milliseconds, on the clock and of the processor, and ratios of each comparison.
 
     Args:
@@ -59,7 +60,7 @@ def kernel_benchmarks(text: Optional[Path] = None, pools: Optional[Path] = None,
     """
     sentences = long_sentences(text, 100)
     batch = [Comparison(pool, pool) for pool in distinct_pools(pools, SENTENCES)]
-    report: Dict[str, Any] = {"runs": runs, "distinct_texts_of_batch": [len(comparison[0]) for comparison in batch]}
+    report: dict[str, Any] = {"runs": runs, "distinct_texts_of_batch": [len(comparison[0]) for comparison in batch]}
     for name in ("chrf", "bleu"):
         square = [Comparison(sentences[:50], sentences[50:])]
         report[f"{name} 50x50"] = compared(implementations(name), square, runs)
@@ -67,10 +68,10 @@ def kernel_benchmarks(text: Optional[Path] = None, pools: Optional[Path] = None,
     return report
 
 
-def implementations(name: str) -> Dict[str, Scorer]:
+def implementations(name: str) -> dict[str, Scorer]:
     """What to compare: a function of a batch for each implementation."""
     utility = build_utility(name, {})
-    found: Dict[str, Scorer] = {
+    found: dict[str, Scorer] = {
         "ours": utility.pairwise_batch,
         "ours_new": lambda batch: build_utility(name, {}).pairwise_batch(batch),
         "sacrebleu": sacrebleu_scorer(CHRF() if name == "chrf" else BLEU(effective_order=True)),
@@ -96,11 +97,11 @@ def sacrebleu_scorer(metric: Any) -> Scorer:
     return score
 
 
-def compared(scorers: Dict[str, Scorer], batch: Batch, runs: int) -> Dict[str, Any]:
+def compared(scorers: dict[str, Scorer], batch: Batch, runs: int) -> dict[str, Any]:
     """Medians of alternating runs, and how many times faster ours is than each of the others."""
     scores = {name: score(batch) for name, score in scorers.items()}
     found = medians({name: lambda score=score: score(batch) for name, score in scorers.items()}, runs)
-    report: Dict[str, Any] = {name: times.rounded(3) for name, times in found.items()}
+    report: dict[str, Any] = {name: times.rounded(3) for name, times in found.items()}
     for ours in ("ours", "ours_new"):
         for other in found.keys() - {"ours", "ours_new"}:
             report[f"{ours}_times_faster_than_{other}"] = ratio(found[other], found[ours]).rounded(1)
@@ -109,7 +110,7 @@ def compared(scorers: Dict[str, Scorer], batch: Batch, runs: int) -> Dict[str, A
     return report
 
 
-def long_sentences(text: Optional[Path], count: int) -> List[str]:
+def long_sentences(text: Path | None, count: int) -> list[str]:
     """``count`` distinct sentences of 28 to 34 words from a file, or made up."""
     if text is None:
         return [made_up_sentence(random.Random(seed), WORDS) for seed in range(count)]
@@ -119,7 +120,7 @@ def long_sentences(text: Optional[Path], count: int) -> List[str]:
     return found[:count]
 
 
-def distinct_pools(pools: Optional[Path], count: int) -> List[List[str]]:
+def distinct_pools(pools: Path | None, count: int) -> list[list[str]]:
     """Distinct hypotheses of ``count`` sentences from records, or made up: 50 draws that differ in a few words."""
     if pools is not None:
         return [row.hypotheses.texts for _, row in zip(range(count), read_pools(pools), strict=False)]

@@ -20,10 +20,11 @@ import json  # noqa: E402
 import subprocess  # noqa: E402
 import tempfile  # noqa: E402
 import time  # noqa: E402
+from collections.abc import Callable, Sequence  # noqa: E402
 from functools import partial  # noqa: E402
 from pathlib import Path  # noqa: E402
 from statistics import median  # noqa: E402
-from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple  # noqa: E402
+from typing import Any, NamedTuple  # noqa: E402
 from unittest import mock  # noqa: E402
 
 import numpy as np  # noqa: E402
@@ -38,7 +39,7 @@ from dcmbr_fairseq.utilities.meteor import MeteorUtility  # noqa: E402
 NAIVE_BATCH = 64  # pairs
 SINGLE_PAIRS = 100  # how many pairs BLEURT is timed with one at a time, to be multiplied
 ROUND_TRIPS = 250  # of each sentence, of which METEOR is timed one at a time, to be multiplied
-RULES: Dict[str, Dict[str, Any]] = {"exact": {}, "prune": {}, "coarse": {}}
+RULES: dict[str, dict[str, Any]] = {"exact": {}, "prune": {}, "coarse": {}}
 
 
 def main() -> None:
@@ -55,7 +56,7 @@ def main() -> None:
     args = parser.parse_args()
     everything = [row.hypotheses for row in read_pools(args.pools)]
     pools = spread(everything, args.sentences)
-    report: Dict[str, Any] = {"calls": calls_of_exact(everything)}
+    report: dict[str, Any] = {"calls": calls_of_exact(everything)}
     if args.only != "meteor":
         report["bleurt"] = bleurt_benchmark(pools, args.checkpoint, args.runs, args.layers, args.dimensions)
     if args.only != "bleurt":
@@ -63,14 +64,14 @@ def main() -> None:
     print(json.dumps(report, indent=2))
 
 
-def calls_of_exact(pools: Sequence[TextPool]) -> Dict[str, float]:
+def calls_of_exact(pools: Sequence[TextPool]) -> dict[str, float]:
     """Means over all sentences: pairs of draws, pairs of distinct texts, and how many of the former the latter are."""
     naive = float(np.mean([len(pool.draws) ** 2 for pool in pools]))
     exact = float(np.mean([len(pool.texts) ** 2 for pool in pools]))
     return {"sentences": len(pools), "naive": naive, "exact": round(exact, 1), "share": round(exact / naive, 3)}
 
 
-def spread(pools: Sequence[TextPool], count: int) -> List[TextPool]:
+def spread(pools: Sequence[TextPool], count: int) -> list[TextPool]:
     """``count`` of the pools at even distances: the first of a test set need not be typical."""
     return [pools[i] for i in np.unique(np.linspace(0, len(pools) - 1, count).round().astype(int))]
 
@@ -86,10 +87,10 @@ class Times(NamedTuple):
 
 
 def medians(
-    contestants: Dict[str, Callable[[], Any]], runs: int, sentences: int, cpu: Callable[[], float] = time.process_time
-) -> Dict[str, Times]:
+    contestants: dict[str, Callable[[], Any]], runs: int, sentences: int, cpu: Callable[[], float] = time.process_time
+) -> dict[str, Times]:
     """Medians over alternating runs, after one of each that is not timed; ``cpu`` tells seconds of the processor."""
-    found: Dict[str, List[Times]] = {name: [] for name in contestants}
+    found: dict[str, list[Times]] = {name: [] for name in contestants}
     for run in range(runs + 1):
         for name, contestant in contestants.items():
             start, start_cpu = time.perf_counter(), cpu()
@@ -100,17 +101,17 @@ def medians(
     return {name: Times(*map(median, zip(*times, strict=True))) for name, times in found.items()}
 
 
-def as_report(times: Times, calls: float) -> Dict[str, float]:
+def as_report(times: Times, calls: float) -> dict[str, float]:
     """One contestant's figures, a sentence."""
     return {"calls": round(calls, 1), "clock": round(times.clock, 2), "cpu": round(times.cpu, 2)}
 
 
-def ratio(slow: Times, fast: Times) -> Dict[str, float]:
+def ratio(slow: Times, fast: Times) -> dict[str, float]:
     """How many times faster."""
     return {"clock": round(slow.clock / fast.clock, 2), "cpu": round(slow.cpu / fast.cpu, 2)}
 
 
-def draws_of(pool: TextPool) -> List[str]:
+def draws_of(pool: TextPool) -> list[str]:
     """All draws of a pool as texts, repeated ones included."""
     return [pool.texts[i] for i in pool.draws]
 
@@ -120,7 +121,7 @@ def candidates_of(pool: TextPool) -> Candidates:
     return Candidates(pool.texts, pool.texts, pool.weights(), pool.text_log_prob())
 
 
-def rule_calls(pools: Sequence[TextPool], utility: Any, name: str) -> Dict[str, Any]:
+def rule_calls(pools: Sequence[TextPool], utility: Any, name: str) -> dict[str, Any]:
     """Calls of a rule a sentence, and how often it chooses what the exact rule chooses."""
     batch = [candidates_of(pool) for pool in pools]
     exact = build_rule("exact", {}).decide(batch, utility)
@@ -135,8 +136,8 @@ def rule_calls(pools: Sequence[TextPool], utility: Any, name: str) -> Dict[str, 
 
 
 def bleurt_benchmark(
-    pools: Sequence[TextPool], checkpoint: Optional[Path] = None, runs: int = 3, layers: int = 2, dimensions: int = 128
-) -> Dict[str, Any]:
+    pools: Sequence[TextPool], checkpoint: Path | None = None, runs: int = 3, layers: int = 2, dimensions: int = 128
+) -> dict[str, Any]:
     """Calls and milliseconds a sentence of each way to score shared pools, and what each saving contributes.
 
     Args:
@@ -179,7 +180,7 @@ def bleurt_benchmark(
     }
 
 
-def bleurt_contestants(pools: Sequence[TextPool], utility: BleurtUtility) -> Dict[str, Callable[[], Any]]:
+def bleurt_contestants(pools: Sequence[TextPool], utility: BleurtUtility) -> dict[str, Callable[[], Any]]:
     """Each way to score the pools, from the plainest to ours; one saving after the other."""
     batch = [candidates_of(pool) for pool in pools]
     comparisons = [Comparison(pool.texts, pool.texts) for pool in pools]
@@ -192,7 +193,7 @@ def bleurt_contestants(pools: Sequence[TextPool], utility: BleurtUtility) -> Dic
         with mock.patch.object(bleurt, "length_batches", batches_as_they_come):
             by_length()
 
-    contestants: Dict[str, Callable[[], Any]] = {
+    contestants: dict[str, Callable[[], Any]] = {
         "naive, batched": lambda: [library_pairwise(utility, draws_of(pool)) for pool in pools],
         "distinct, batched": lambda: [library_pairwise(utility, pool.texts) for pool in pools],
         "distinct, tokenised once": tokenised_once,
@@ -208,7 +209,7 @@ def library_pairwise(utility: BleurtUtility, texts: Sequence[str]) -> np.ndarray
     import torch
 
     pairs = [(reference, candidate) for candidate in texts for reference in texts]
-    scores: List[float] = []
+    scores: list[float] = []
     for start in range(0, len(pairs), NAIVE_BATCH):
         references, candidates = map(list, zip(*pairs[start : start + NAIVE_BATCH], strict=True))
         inputs = utility._tokenizer(references, candidates, padding="longest", return_tensors="pt")
@@ -217,7 +218,7 @@ def library_pairwise(utility: BleurtUtility, texts: Sequence[str]) -> np.ndarray
     return np.array(scores).reshape(len(texts), len(texts))
 
 
-def batches_as_they_come(lengths: Sequence[int], budget: int) -> List[np.ndarray]:
+def batches_as_they_come(lengths: Sequence[int], budget: int) -> list[np.ndarray]:
     """Batches of a fixed size in the order of the pairs, in place of ours."""
     return [np.arange(len(lengths))[start : start + NAIVE_BATCH] for start in range(0, len(lengths), NAIVE_BATCH)]
 
@@ -269,7 +270,7 @@ def random_bleurt(folder: Path, texts: Sequence[str], layers: int = 2, dimension
 # --- METEOR --------------------------------------------------------------------------------------------------------
 
 
-def meteor_benchmark(pools: Sequence[TextPool], language: str = "de", runs: int = 3) -> Dict[str, Any]:
+def meteor_benchmark(pools: Sequence[TextPool], language: str = "de", runs: int = 3) -> dict[str, Any]:
     """Milliseconds a sentence: round trips for each pair of draws against pipelined distinct pairs, and the rules.
 
     Args:
@@ -299,7 +300,7 @@ def meteor_benchmark(pools: Sequence[TextPool], language: str = "de", runs: int 
     }
 
 
-def meteor_times(pools: Sequence[TextPool], utility: MeteorUtility, trips: "RoundTrips", runs: int) -> Dict[str, Times]:
+def meteor_times(pools: Sequence[TextPool], utility: MeteorUtility, trips: "RoundTrips", runs: int) -> dict[str, Times]:
     """Milliseconds a sentence of round trips and of each rule; scores of earlier runs are forgotten."""
     batch = [candidates_of(pool) for pool in pools]
     pairs = [pair for pool in pools for pair in some_pairs(draws_of(pool), ROUND_TRIPS)]
@@ -316,14 +317,14 @@ def meteor_times(pools: Sequence[TextPool], utility: MeteorUtility, trips: "Roun
     trips.score("a", "a")
     (naive,) = medians({"": lambda: trips.pairwise(pairs)}, runs, 1, lambda: cpu_seconds(trips.process.pid)).values()
     share = calls_of_exact(pools)["naive"] / len(pairs)
-    contestants: Dict[str, Callable[[], Any]] = {name: partial(decide, name) for name in RULES}
+    contestants: dict[str, Callable[[], Any]] = {name: partial(decide, name) for name in RULES}
     return {
         "naive, one round trip a pair": Times(*(share * value for value in naive)),
         **medians(contestants, runs, len(pools), lambda: cpu_seconds(child())),
     }
 
 
-def some_pairs(draws: Sequence[str], count: int) -> List[Tuple[str, str]]:
+def some_pairs(draws: Sequence[str], count: int) -> list[tuple[str, str]]:
     """Up to ``count`` (hypothesis, reference) pairs of draws, at even distances among all of them."""
     size = len(draws)
     chosen = np.unique(np.linspace(0, size * size - 1, count).round().astype(int)).tolist()
@@ -344,7 +345,7 @@ class RoundTrips:
         self.process.stdout.readline()  # the total of the one
         return score
 
-    def pairwise(self, pairs: Sequence[Sequence[str]]) -> List[float]:
+    def pairwise(self, pairs: Sequence[Sequence[str]]) -> list[float]:
         """The scores of many pairs, one after the other."""
         return [self.score(*pair) for pair in pairs]
 

@@ -3,8 +3,9 @@
 import os
 import resource
 import time
+from collections.abc import Callable, Mapping
 from statistics import median
-from typing import Any, Callable, Dict, List, Mapping, NamedTuple
+from typing import Any, NamedTuple
 
 
 class Times(NamedTuple):
@@ -13,7 +14,7 @@ class Times(NamedTuple):
     clock: float
     cpu: float
 
-    def rounded(self, digits: int) -> Dict[str, float]:
+    def rounded(self, digits: int) -> dict[str, float]:
         """As a dictionary for JSON."""
         return {name: round(value, digits) for name, value in self._asdict().items()}
 
@@ -25,9 +26,9 @@ def timed(run: Callable[[], Any]) -> Times:
     return Times((time.perf_counter() - start) * 1000, (time.process_time() - start_cpu) * 1000)
 
 
-def medians(contestants: Mapping[str, Callable[[], Any]], runs: int) -> Dict[str, Times]:
+def medians(contestants: Mapping[str, Callable[[], Any]], runs: int) -> dict[str, Times]:
     """Medians of ``runs`` alternating runs of each, after one that is not timed."""
-    times: Dict[str, List[Times]] = {name: [] for name in contestants}
+    times: dict[str, list[Times]] = {name: [] for name in contestants}
     for number in range(runs + 1):
         for name, run in contestants.items():
             measured = timed(run)

@@ -10,7 +10,7 @@ _CONSONANT_SOUND = ("uni", "use", "eu", "one")
 _VOWEL_SOUND = ("hour", "honest")
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def number_word(number: int) -> str:
     """A cardinal in words: 21 is "twenty-one"."""
     return str(num2words(number, lang="en"))

@@ -7,15 +7,14 @@ and mixed declension. Pure text; nothing here knows about phrases or sampling.
 
 import functools
 from dataclasses import dataclass
-from typing import Dict, Tuple
 
 from num2words import num2words
 
 CASES = ("nom", "acc", "dat", "gen")
 #: Every table below has the columns masculine, feminine, neuter, plural.
 COLUMNS = {"m": 0, "f": 1, "n": 2, "pl": 3}
-Row = Tuple[str, str, str, str]
-Table = Dict[str, Row]
+Row = tuple[str, str, str, str]
+Table = dict[str, Row]
 
 DEFINITE: Table = {
     "nom": ("der", "die", "das", "die"),
@@ -94,7 +93,7 @@ CONTRACTIONS = {
 }
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def number_word(number: int) -> str:
     """A cardinal in words as German writes it before a noun in the plural: 21 is "einundzwanzig"."""
     return str(num2words(number, lang="de"))
@@ -105,7 +104,7 @@ def ordinal_stem(number: int) -> str:
     return str(num2words(number, lang="de", to="ordinal")).removesuffix("e")
 
 
-def determine(determiner: str, case: str, column: int) -> Tuple[str, Table]:
+def determine(determiner: str, case: str, column: int) -> tuple[str, Table]:
     """The inflected determiner, and the table of endings that an adjective takes after it.
 
     Args:

@@ -1,6 +1,6 @@
 """Reads the lexicon's lines: one entry a line, English before the equals sign, German after it."""
 
-from typing import List, Sequence, Tuple
+from collections.abc import Sequence
 
 from phrasebook.english import EnglishNoun
 from phrasebook.german import GermanAdjective, GermanNoun, GermanTrade, GermanVerbPhrase
@@ -9,17 +9,17 @@ from phrasebook.phrase import Entry
 _GENDERS = {"der": "m", "die": "f", "das": "n"}
 
 
-def words(text: str) -> List[Entry]:
+def words(text: str) -> list[Entry]:
     """Plain text on both sides: ``Munich = München``; ``/`` separates several translations."""
     return [Entry((english,), tuple(german.split(" / "))) for english, german in _sides(text)]
 
 
-def adjectives(text: str) -> List[Entry]:
+def adjectives(text: str) -> list[Entry]:
     """Adjectives: ``expensive = teuer:teur``, the stem behind the colon where it is not the word itself."""
     return [Entry((english,), tuple(map(_adjective, german.split(" / ")))) for english, german in _sides(text)]
 
 
-def verb_phrases(text: str) -> List[Entry]:
+def verb_phrases(text: str) -> list[Entry]:
     """Infinitives: ``help me = mir * helfen``, the asterisk where adverbs and "bitte" go."""
     return [
         Entry((english,), tuple(GermanVerbPhrase(*variant.split("*")) for variant in german.split(" / ")))
@@ -27,12 +27,12 @@ def verb_phrases(text: str) -> List[Entry]:
     ]
 
 
-def trades(text: str) -> List[Entry]:
+def trades(text: str) -> list[Entry]:
     """Trades: ``a teacher = Lehrer / Lehrerin``, of a man and of a woman."""
     return [Entry((english,), (GermanTrade(*german.split(" / ")),)) for english, german in _sides(text)]
 
 
-def nouns(text: str) -> List[Entry]:
+def nouns(text: str) -> list[Entry]:
     """Nouns with their forms, as the lexicon describes them.
 
     Raises:
@@ -41,7 +41,7 @@ def nouns(text: str) -> List[Entry]:
     return [Entry((_english(english),), tuple(map(_german, german.split(" / ")))) for english, german in _sides(text)]
 
 
-def named(entries: Sequence[Entry], *names: str) -> List[Entry]:
+def named(entries: Sequence[Entry], *names: str) -> list[Entry]:
     """Those entries whose English side is one of ``names``.
 
     Raises:
@@ -54,7 +54,7 @@ def named(entries: Sequence[Entry], *names: str) -> List[Entry]:
     return [by_name[name] for name in names]
 
 
-def _sides(text: str) -> List[Tuple[str, str]]:
+def _sides(text: str) -> list[tuple[str, str]]:
     lines = (line.partition(" = ") for line in text.strip().split("\n"))
     return [(english, german) for english, _, german in lines]
 
@@ -80,6 +80,6 @@ def _german(text: str) -> GermanNoun:
     return GermanNoun(singular[1], gender, genitive[1], plural[1], dative[1], tail, at or "in")
 
 
-def _split_article(text: str) -> Tuple[str, str]:
+def _split_article(text: str) -> tuple[str, str]:
     article, _, word = text.partition(" ")
     return ("", "") if article == "-" else (article, word)

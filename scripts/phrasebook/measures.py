@@ -2,8 +2,8 @@
 
 import datetime
 import itertools
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Iterable, List, Tuple
 
 from babel.dates import format_date, format_time
 from babel.numbers import format_currency
@@ -20,22 +20,22 @@ def text(en: object, *de: object) -> Entry:
 
 
 # --- Numbers ----------------------------------------------------------------------------------------------------------
-def counts(numbers: Iterable[int]) -> List[Entry]:
+def counts(numbers: Iterable[int]) -> list[Entry]:
     """Numbers that stand before a noun, or choose a verb: see :class:`Count`."""
     return [text(Count(number), Count(number)) for number in numbers]
 
 
-def spelled(numbers: Iterable[int]) -> List[Entry]:
+def spelled(numbers: Iterable[int]) -> list[Entry]:
     """Numbers in words that stand alone: "seven", "sieben"."""
     return [text(english.number_word(number), german.number_word(number)) for number in numbers]
 
 
-def digits(numbers: Iterable[int]) -> List[Entry]:
+def digits(numbers: Iterable[int]) -> list[Entry]:
     """Numbers in digits, alike in both languages: room numbers, sizes, years."""
     return [text(str(number), str(number)) for number in numbers]
 
 
-def ordinals(numbers: Iterable[int]) -> List[Entry]:
+def ordinals(numbers: Iterable[int]) -> list[Entry]:
     """Ordinals before a noun: "the {nth} street", ``{street:der {nth:stem}.nom}``."""
     stems = [(number, german.ordinal_stem(number)) for number in numbers]
     return [text(english.ordinal_word(number), german.GermanAdjective(stem, stem)) for number, stem in stems]
@@ -123,7 +123,7 @@ SCHEDULE = [written_time(hour, minute) for hour in range(6, 24) for minute in ra
 TIMES = CLOCK + SCHEDULE
 
 
-def _whole_and_half(hours: Iterable[int]) -> List[Tuple[str, str]]:
+def _whole_and_half(hours: Iterable[int]) -> list[tuple[str, str]]:
     sides = []
     for hour in hours:
         whole = english.number_word(hour)
@@ -131,7 +131,7 @@ def _whole_and_half(hours: Iterable[int]) -> List[Tuple[str, str]]:
     return sides
 
 
-def _spans(starts: Iterable[int], ends: Iterable[int]) -> List[Entry]:
+def _spans(starts: Iterable[int], ends: Iterable[int]) -> list[Entry]:
     pairs = itertools.product(_whole_and_half(starts), _whole_and_half(ends))
     return [text(f"from {start} to {end}", f"von {von} bis {bis}") for (start, von), (end, bis) in pairs]
 
@@ -141,7 +141,7 @@ OPENING = _spans(range(8, 12), range(4, 9))
 
 # --- Dates ------------------------------------------------------------------------------------------------------------
 
-def _both(day: datetime.date, pattern: str) -> Tuple[str, str]:
+def _both(day: datetime.date, pattern: str) -> tuple[str, str]:
     return format_date(day, pattern, locale="en_GB"), format_date(day, pattern, locale="de_DE")
 
 

@@ -8,10 +8,10 @@ import itertools
 import math
 import random
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Dict, List, Mapping, Optional, Sequence, Set, Tuple, Union
 
-Pair = Tuple[str, str]
+Pair = tuple[str, str]
 _POLITE = re.compile(r"\b(Sie|Ihnen|Ihre?[mnrs]?)\b")
 _GROUP = re.compile(r"\(([^()]*)\)")
 
@@ -26,8 +26,8 @@ class Entry:
         weight: how often it is drawn, relative to the other entries of the slot.
     """
 
-    en: Tuple[object, ...]
-    de: Tuple[object, ...]
+    en: tuple[object, ...]
+    de: tuple[object, ...]
     weight: int = 1
 
 
@@ -59,7 +59,7 @@ class Sentence:
     """A sentence in both languages; ``formal`` says whether the German one says Sie (True), du (False) or neither."""
 
     pair: Pair
-    formal: Optional[bool]
+    formal: bool | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,8 +69,8 @@ class Phrase:
     Whoever may be addressed as Sie or as du stands in the slot ``you``.
     """
 
-    en: Tuple[str, ...]
-    de: Tuple[str, ...]
+    en: tuple[str, ...]
+    de: tuple[str, ...]
     slots: Mapping[str, Sequence[Entry]]
 
     @property
@@ -78,7 +78,7 @@ class Phrase:
         """How many ways there are to fill the slots, counting those that fill two slots alike."""
         return math.prod(len(entries) for entries in self.slots.values())
 
-    def draw(self, rng: random.Random) -> Tuple[Entry, ...]:
+    def draw(self, rng: random.Random) -> tuple[Entry, ...]:
         """One entry for each slot, drawn by weight."""
         return tuple(rng.choices(entries, [entry.weight for entry in entries])[0] for entries in self.slots.values())
 
@@ -92,23 +92,23 @@ class Phrase:
         formal = you.formal if isinstance(you, Addressee) else True if _POLITE.search(pair[1]) else None
         return Sentence(pair, formal)
 
-    def all_pairs(self, filled: Sequence[Entry]) -> Set[Pair]:
+    def all_pairs(self, filled: Sequence[Entry]) -> set[Pair]:
         """Every sentence pair for these entries."""
         english = self._all_texts(self.en, [entry.en for entry in filled])
         german = self._all_texts(self.de, [entry.de for entry in filled])
         return set(itertools.product(english, german))
 
-    def _all_texts(self, templates: Sequence[str], sides: Sequence[Sequence[object]]) -> List[str]:
+    def _all_texts(self, templates: Sequence[str], sides: Sequence[Sequence[object]]) -> list[str]:
         fillings = [dict(zip(self.slots, filling, strict=True)) for filling in itertools.product(*sides)]
         return [render(template, filling) for template in templates for filling in fillings]
 
 
-def phrase(en: Union[str, Sequence[str]], de: Union[str, Sequence[str]], **slots: Sequence[Entry]) -> Phrase:
+def phrase(en: str | Sequence[str], de: str | Sequence[str], **slots: Sequence[Entry]) -> Phrase:
     """A phrase from its templates, with their ``(a|b)`` written out."""
     return Phrase(_expand_all(en), _expand_all(de), slots)
 
 
-def expand(template: str) -> List[str]:
+def expand(template: str) -> list[str]:
     """All templates that ``(a|b)`` abbreviates: "(Wo|Wohin) geht (er|sie)?" is four, in reading order."""
     group = _GROUP.search(template)
     if group is None:
@@ -117,7 +117,7 @@ def expand(template: str) -> List[str]:
     return [text for choice in group[1].split("|") for text in expand(before + choice + after)]
 
 
-def _expand_all(templates: Union[str, Sequence[str]]) -> Tuple[str, ...]:
+def _expand_all(templates: str | Sequence[str]) -> tuple[str, ...]:
     listed = [templates] if isinstance(templates, str) else templates
     return tuple(text for template in listed for text in expand(template))
 
@@ -127,7 +127,7 @@ def choose(variants: Sequence, rng: random.Random):
     return rng.choices(variants, [1 / rank for rank in range(1, len(variants) + 1)])[0]
 
 
-def render(template: str, fillers: Dict[str, object]) -> str:
+def render(template: str, fillers: dict[str, object]) -> str:
     """The template filled, with single spaces and capital letters where sentences begin."""
     text = " ".join(template.format_map(fillers).split())
     text = re.sub(r",? ?([,.?!])", r"\1", text)

@@ -8,8 +8,8 @@ knows. Knows phrases only as something that can be drawn from.
 import itertools
 import random
 from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Dict, Iterator, List, Sequence, Set, Tuple
 
 from dcmbr_fairseq.errors import UserError
 from phrasebook.phrase import Entry, Pair, Phrase, Sentence
@@ -25,20 +25,20 @@ TURN_LENGTHS = (1, 2, 3)  # sentences in one pair, drawn evenly
 class Combination:
     """A phrase (its topic, and its number there) with its slots filled, and the distinct sentences drawn of it."""
 
-    phrase: Tuple[int, int]
-    sentences: Tuple[Sentence, ...]
+    phrase: tuple[int, int]
+    sentences: tuple[Sentence, ...]
 
 
-Spoken = Tuple[int, Sentence]  # topic, sentence
+Spoken = tuple[int, Sentence]  # topic, sentence
 
 
 @dataclass(frozen=True)
 class Phrasebook:
     """The parallel corpus: (English, German) pairs of one to three sentences, all distinct."""
 
-    train: List[Pair]
-    valid: List[Pair]
-    test: List[Pair]
+    train: list[Pair]
+    valid: list[Pair]
+    test: list[Pair]
 
 
 def build(topics: Sequence[Sequence[Phrase]], pairs: int, valid: int, test: int, seed: int) -> Phrasebook:
@@ -68,7 +68,7 @@ def build(topics: Sequence[Sequence[Phrase]], pairs: int, valid: int, test: int,
     )
 
 
-def draw(topics: Sequence[Sequence[Phrase]], sentences: int, rng: random.Random) -> List[Combination]:
+def draw(topics: Sequence[Sequence[Phrase]], sentences: int, rng: random.Random) -> list[Combination]:
     """Combinations of all phrases in turn, until the next might bring the sentence pairs to more than ``sentences``.
 
     Each English sentence belongs to one combination only, so that no source is both held out and trained on.
@@ -76,8 +76,8 @@ def draw(topics: Sequence[Sequence[Phrase]], sentences: int, rng: random.Random)
     Raises:
         UserError: there are not so many.
     """
-    sources: Set[str] = set()
-    drawn: List[Combination] = []
+    sources: set[str] = set()
+    drawn: list[Combination] = []
     room = sentences
     streams = {
         (topic, number): combinations(phrase, rng)
@@ -98,9 +98,9 @@ def draw(topics: Sequence[Sequence[Phrase]], sentences: int, rng: random.Random)
     return drawn
 
 
-def combinations(phrase: Phrase, rng: random.Random) -> Iterator[Tuple[Sentence, ...]]:
+def combinations(phrase: Phrase, rng: random.Random) -> Iterator[tuple[Sentence, ...]]:
     """The sentences of one new combination after the other, until the phrase is exhausted."""
-    seen: Set[Tuple[Entry, ...]] = set()
+    seen: set[tuple[Entry, ...]] = set()
     failures = 0
     while len(seen) < phrase.combinations and failures < TRIES:
         filled = phrase.draw(rng)
@@ -112,7 +112,7 @@ def combinations(phrase: Phrase, rng: random.Random) -> Iterator[Tuple[Sentence,
         yield tuple(dict.fromkeys(phrase.realise(filled, rng) for _ in range(PARAPHRASES)))
 
 
-def hold_out(drawn: List[Combination], count: int, rng: random.Random) -> Tuple[List[Spoken], List[Spoken]]:
+def hold_out(drawn: list[Combination], count: int, rng: random.Random) -> tuple[list[Spoken], list[Spoken]]:
     """Take ``count`` combinations out of training.
 
     Returns:
@@ -123,8 +123,8 @@ def hold_out(drawn: List[Combination], count: int, rng: random.Random) -> Tuple[
     """
     left = Counter(word for combination in drawn for word in words_of(combination.sentences))
     spare = {phrase: int(n * HELD_OUT_SHARE) for phrase, n in Counter(each.phrase for each in drawn).items()}
-    trained: List[Spoken] = []
-    held_out: List[Spoken] = []
+    trained: list[Spoken] = []
+    held_out: list[Spoken] = []
     for combination in rng.sample(drawn, len(drawn)):
         topic = combination.phrase[0]
         own = Counter(words_of(combination.sentences))
@@ -149,16 +149,16 @@ def words_of(sentences: Sequence[Sentence]) -> Iterator[str]:
             yield from dict.fromkeys(f"{language} {word.rstrip(',.?!')}" for word in text.split())
 
 
-def join(sentences: Sequence[Spoken], count: int, rng: random.Random) -> List[Pair]:
+def join(sentences: Sequence[Spoken], count: int, rng: random.Random) -> list[Pair]:
     """``count`` distinct pairs, each of one to three sentences of a topic; every sentence is in one of them at least.
 
     Raises:
         UserError: the sentences are too few for so many distinct pairs.
     """
-    by_topic: Dict[int, List[Sentence]] = {}
+    by_topic: dict[int, list[Sentence]] = {}
     for topic, sentence in sentences:
         by_topic.setdefault(topic, []).append(sentence)
-    joined: Dict[Pair, None] = {}
+    joined: dict[Pair, None] = {}
     for topic, first in itertools.islice(itertools.cycle(sentences), TRIES * count):
         if len(joined) == count:
             break
@@ -169,7 +169,7 @@ def join(sentences: Sequence[Spoken], count: int, rng: random.Random) -> List[Pa
     return list(joined)
 
 
-def take_turn(first: Sentence, fellows: Sequence[Sentence], rng: random.Random) -> List[Sentence]:
+def take_turn(first: Sentence, fellows: Sequence[Sentence], rng: random.Random) -> list[Sentence]:
     """``first`` and up to two others that do not change between Sie and du."""
     turn = [first]
     length = rng.choice(TURN_LENGTHS)

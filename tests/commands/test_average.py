@@ -1,7 +1,7 @@
 """dcmbr average: the mean of checkpoints, against the mean computed by hand, and its refusals."""
 
 from pathlib import Path
-from typing import Any, Dict
+from typing import Any
 
 import pytest
 import torch
@@ -19,7 +19,7 @@ def write(path: Path, **parameters: torch.Tensor) -> Path:
     return path
 
 
-def read(path: Path) -> Dict[str, Any]:
+def read(path: Path) -> dict[str, Any]:
     return torch.load(path, weights_only=True)
 
 

@@ -1,7 +1,6 @@
 """The key-value cache holds each row's own history, however rows split, move, leave and grow."""
 
 from types import SimpleNamespace
-from typing import List
 
 import numpy as np
 import pytest
@@ -21,7 +20,7 @@ def make_cache() -> KeyValueCache:
     return KeyValueCache([ATTENTION] * LAYERS, torch.zeros(()))
 
 
-def grow(cache: KeyValueCache, parents: np.ndarray, histories: List[torch.Tensor], step: int) -> List[torch.Tensor]:
+def grow(cache: KeyValueCache, parents: np.ndarray, histories: list[torch.Tensor], step: int) -> list[torch.Tensor]:
     """One step of the cache and of what it should hold: a ``(2L, h, t, d)`` history for each row."""
     count = len(parents)
     rows = PrefixRows(np.zeros(count, dtype=np.int64), parents if step else None, np.zeros(count, dtype=np.int64))

@@ -1,7 +1,8 @@
 """Rows of the fast decoder: what a row gets does not depend on the others, and is what plain attention gives."""
 
 import contextlib
-from typing import Any, Iterator, List
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pytest
@@ -49,7 +50,7 @@ def computing_on(threads: int) -> Iterator[None]:
         torch.set_num_threads(before)
 
 
-def logits_of(model: Any, sources: List[List[int]], tokens: np.ndarray, sentences: np.ndarray) -> torch.Tensor:
+def logits_of(model: Any, sources: list[list[int]], tokens: np.ndarray, sentences: np.ndarray) -> torch.Tensor:
     """``(P, V)`` after two tokens, the start and ``tokens``, the same start rows for every call."""
     with torch.inference_mode():
         decoder = encode([model], net_input(sources), PAD)(np.arange(len(sources)))
@@ -77,7 +78,7 @@ def test_the_logits_of_a_row_are_the_same_bits_among_any_others(
 
 @given(st.lists(st.integers(0, 3), min_size=1, max_size=70), st.lists(st.integers(0, 3), min_size=1, max_size=70))
 @settings(deadline=None, max_examples=30)
-def test_shared_sources_give_every_row_attention_to_its_own(model: Any, first: List[int], second: List[int]) -> None:
+def test_shared_sources_give_every_row_attention_to_its_own(model: Any, first: list[int], second: list[int]) -> None:
     """Against softmax(q k / sqrt(d)) v, computed for one row and head at a time; twice, since layouts are kept."""
     layers, heads, width = model.decoder.layers, 4, 16
     torch.manual_seed(1)
@@ -118,7 +119,7 @@ def test_scratch_memory_goes_from_one_to_the_next(monkeypatch: pytest.MonkeyPatc
         Scratch(like).table(2, 2).fill_(1.0)  # memory of its own, which may be written to in this mode
 
 
-def first_logits(model: Any, sources: List[List[int]], sentences: List[int]) -> torch.Tensor:
+def first_logits(model: Any, sources: list[list[int]], sentences: list[int]) -> torch.Tensor:
     """``(P, V)`` logits of the first token for some sentences of a batch."""
     with torch.inference_mode():
         chosen = np.array(sentences)

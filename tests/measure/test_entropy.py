@@ -3,7 +3,7 @@
 import json
 import math
 from pathlib import Path
-from typing import Any, Dict, List
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,7 +17,7 @@ from dcmbr_fairseq.measure.entropy import GRID, match_temperature, mean_token_en
 from dcmbr_fairseq.measure.models import Workspace
 
 
-def flags(toy: Any, subset: str = "valid") -> List[str]:
+def flags(toy: Any, subset: str = "valid") -> list[str]:
     return [str(toy.data_bin), "-s", "en", "-t", "de", "--gen-subset", subset, "--num-workers", "0", "--cpu"]
 
 
@@ -95,7 +95,7 @@ def test_the_command(toy: Any, workspace: Workspace, system: Any, tmp_path: Path
     output = tmp_path / "entropy.jsonl"
     arguments = ["--path", str(toy.checkpoint), "--path", f"{toy.checkpoint}:{toy.other}", "--names", "one,two"]
     assert main(["entropy", *flags(toy), *arguments, "--temperatures", "1,0.5", "--output", str(output)]) == 0
-    rows: List[Dict[str, Any]] = [json.loads(line) for line in output.read_text().splitlines()]
+    rows: list[dict[str, Any]] = [json.loads(line) for line in output.read_text().splitlines()]
     assert [(row["model"], row["temperature"]) for row in rows] == [
         ("one", 1.0), ("one", 0.5), ("two", 1.0), ("two", 0.5),
     ]  # fmt: skip
@@ -126,7 +126,7 @@ def test_first_sentences_only(toy: Any) -> None:
         (["--no-such-flag"], "--no-such-flag"),
     ],
 )
-def test_bad_input(toy: Any, arguments: List[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_bad_input(toy: Any, arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["entropy", *flags(toy), "--path", str(toy.checkpoint), *arguments]) == 1
     error = capsys.readouterr().err.splitlines()[-1]
     assert error.startswith("dcmbr entropy: error: ") and message in error

@@ -1,7 +1,7 @@
 """Loading models and data for the analyses: what fairseq-generate would load, decode and print."""
 
 from pathlib import Path
-from typing import Any, List
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ from dcmbr_fairseq.measure.topn import Budget, search_sentences
 from dcmbr_fairseq.sampling.truncation import Truncation
 
 
-def flags(toy: Any, *more: str) -> List[str]:
+def flags(toy: Any, *more: str) -> list[str]:
     return [str(toy.data_bin), "-s", "en", "-t", "de", "--gen-subset", "test", "--num-workers", "0", "--cpu", *more]
 
 
@@ -112,7 +112,7 @@ def test_flags_of_fairseq_and_ours_reach_the_sampler(toy: Any) -> None:
         (["--task", "nix"], "invalid choice: 'nix'"),
     ],
 )
-def test_flags_that_are_refused(toy: Any, arguments: List[str], message: str) -> None:
+def test_flags_that_are_refused(toy: Any, arguments: list[str], message: str) -> None:
     with pytest.raises(UserError, match=message):
         parse_flags([str(toy.data_bin), *arguments])
 

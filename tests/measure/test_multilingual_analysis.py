@@ -1,6 +1,5 @@
 """The analyses on a multilingual model: what is sampled and searched for has no language tokens but the forced one."""
 
-from typing import Tuple
 
 import numpy as np
 import pytest
@@ -14,7 +13,7 @@ from dcmbr_fairseq.measure.sampling import PoolKey, sampled
 from dcmbr_fairseq.measure.topn import Budget, search_sentences
 
 
-def opened(world: World, convention: str) -> Tuple[Workspace, System]:
+def opened(world: World, convention: str) -> tuple[Workspace, System]:
     pieces = ["--bpe", "sentencepiece", "--sentencepiece-model", world.pieces]
     flags = [world.data_bin, *world.options(convention), "-s", "en_XX", "-t", "de_DE", *pieces, "--max-len-b", 3]
     workspace = Workspace([*map(str, flags), "--cpu", "--num-workers", "0", "--batch-size", "12"], first=3)

@@ -2,7 +2,7 @@
 
 import csv
 from pathlib import Path
-from typing import Any, List
+from typing import Any
 
 import numpy as np
 import pytest
@@ -52,7 +52,7 @@ def test_bad_buckets(width: int, last: int) -> None:
         in_buckets(np.arange(60), width, last)
 
 
-def flags(toy: Any) -> List[str]:
+def flags(toy: Any) -> list[str]:
     return [str(toy.data_bin), "-s", "en", "-t", "de", "--gen-subset", "valid", "--num-workers", "0", "--cpu"]
 
 

@@ -5,7 +5,7 @@ import csv
 import json
 from argparse import Namespace
 from pathlib import Path
-from typing import Any, Dict, List
+from typing import Any
 
 import numpy as np
 import pytest
@@ -35,11 +35,11 @@ from dcmbr_fairseq.utilities import build_utility
 GRID = ["--num-hyp", "3,8", "--temp-hyp", "0.5,1", "--temp-ref", "0.5,1", "--seeds", "1,5"]
 
 
-def flags(toy: Any) -> List[str]:
+def flags(toy: Any) -> list[str]:
     return [str(toy.data_bin), "-s", "en", "-t", "de", "--gen-subset", "test", "--num-workers", "0", "--cpu"]
 
 
-def read(path: Path) -> List[Dict[str, str]]:
+def read(path: Path) -> list[dict[str, str]]:
     with path.open(newline="") as lines:
         return list(csv.DictReader(lines, delimiter="\t"))
 
@@ -216,7 +216,7 @@ pools = st.lists(st.tuples(texts, st.floats(-5, 0)), min_size=8, max_size=8)
 
 @settings(max_examples=30, deadline=None)
 @given(st.lists(st.tuples(pools, pools), min_size=1, max_size=3), st.booleans())
-def test_corners_of_a_matrix_decide_as_the_rule_does(sentences: List[Any], shared: bool) -> None:
+def test_corners_of_a_matrix_decide_as_the_rule_does(sentences: list[Any], shared: bool) -> None:
     hyps, refs = (
         [TextPool.from_draws(*zip(*pair[side], strict=True), [0.0] * 8) for pair in sentences] for side in (0, 1)
     )
@@ -268,7 +268,7 @@ def test_diversity_falls_with_temperature_and_makes_figure_7(toy: Any, table: Pa
 
 
 @pytest.mark.parametrize("figure, extra", [("1", ["--where", "num_hyp=8"]), ("5", []), ("6", ["--where", "num_hyp=8"])])
-def test_other_figures(table: Path, tmp_path: Path, figure: str, extra: List[str]) -> None:
+def test_other_figures(table: Path, tmp_path: Path, figure: str, extra: list[str]) -> None:
     pytest.importorskip("matplotlib")
     arguments = ["plot", figure, str(table), "--where", "metric=chrF", *extra, "--output", str(tmp_path / "figure")]
     assert main(arguments) == 0
@@ -287,7 +287,7 @@ def test_other_figures(table: Path, tmp_path: Path, figure: str, extra: List[str
     ],
 )
 def test_bad_input(
-    toy: Any, tmp_path: Path, arguments: List[str], message: str, capsys: pytest.CaptureFixture[str]
+    toy: Any, tmp_path: Path, arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     output = ["--output", str(tmp_path / "out.tsv")]
     assert main(["sweep", *flags(toy), "--path", str(toy.checkpoint), *arguments, *output]) == 1

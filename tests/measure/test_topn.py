@@ -2,7 +2,7 @@
 
 import csv
 from pathlib import Path
-from typing import Any, Dict, List
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,11 +15,11 @@ from dcmbr_fairseq.measure.topn import Budget, cost_by_length, mark_comparable, 
 from dcmbr_fairseq.search.exact_search import ExactSearch
 
 
-def flags(toy: Any) -> List[str]:
+def flags(toy: Any) -> list[str]:
     return [str(toy.data_bin), "-s", "en", "-t", "de", "--gen-subset", "test", "--num-workers", "0", "--cpu"]
 
 
-def read(path: Path) -> List[Dict[str, str]]:
+def read(path: Path) -> list[dict[str, str]]:
     with path.open(newline="") as lines:
         return list(csv.DictReader(lines, delimiter="\t"))
 
@@ -60,11 +60,11 @@ def test_never_worse_than_fairseq_s_beam_search(toy: Any, table: Path) -> None:
     workspace = Workspace([*flags(toy), "--beam", "5", "--unnormalized"], first=8)
     system = workspace.load(str(toy.checkpoint))
     generator = workspace.task.build_generator(system.models, workspace.cfg.generation)
-    beam: Dict[int, List[float]] = {}
+    beam: dict[int, list[float]] = {}
     for sample in workspace.batches(system):
         found = workspace.task.inference_step(generator, system.models, sample)
         beam.update(zip(sample["id"].tolist(), [[float(h["score"]) for h in nbest] for nbest in found], strict=True))
-    exact: Dict[int, List[float]] = {}
+    exact: dict[int, list[float]] = {}
     for row in read(table):
         if row["metric"] == "chrF":
             exact.setdefault(int(row["sentence"]), []).append(float(row["log_prob"]))
@@ -153,7 +153,7 @@ def test_the_figure(table: Path, tmp_path: Path) -> None:
     ],
 )
 def test_bad_input(
-    toy: Any, tmp_path: Path, arguments: List[str], message: str, capsys: pytest.CaptureFixture[str]
+    toy: Any, tmp_path: Path, arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "one.de").write_text("ein Satz\n")
     arguments = [str(tmp_path / "one.de") if word == "REFERENCES" else word for word in arguments]

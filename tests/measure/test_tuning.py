@@ -2,7 +2,7 @@
 
 import csv
 from pathlib import Path
-from typing import Any, List
+from typing import Any
 
 import pytest
 import sacrebleu
@@ -19,7 +19,7 @@ ROWS = [
 ]
 
 
-def flags(toy: Any) -> List[str]:
+def flags(toy: Any) -> list[str]:
     return [str(toy.data_bin), "-s", "en", "-t", "de", "--gen-subset", "valid", "--num-workers", "0", "--cpu"]
 
 
@@ -76,7 +76,7 @@ def test_fairseq_generate_with_the_flags_scores_what_was_promised(
         (["--from-ls", "0.1", "--to-ls", "0.01", "--gen-subset", "x"], "with --tune only"),
     ],
 )
-def test_bad_input(toy: Any, arguments: List[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_bad_input(toy: Any, arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
     given = [str(toy.checkpoint) if word == "MODEL" else word for word in arguments]
     index = given.index("DATA") if "DATA" in given else None
     if index is not None:

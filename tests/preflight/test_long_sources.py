@@ -1,6 +1,5 @@
 """Sources longer than the model allows are cut, each keeping its end of sentence, and nothing else is changed."""
 
-from typing import List, Optional
 
 import numpy as np
 import pytest
@@ -16,7 +15,7 @@ for _word in "abcdefgh":
     WORDS.add_symbol(_word)
 
 
-def dataset(lengths: List[int], target_lengths: Optional[List[int]] = None) -> LanguagePairDataset:
+def dataset(lengths: list[int], target_lengths: list[int] | None = None) -> LanguagePairDataset:
     """Sentences of that many tokens, the end of sentence included."""
     sides = []
     for sizes in (lengths, target_lengths):
@@ -30,7 +29,7 @@ def dataset(lengths: List[int], target_lengths: Optional[List[int]] = None) -> L
 
 
 @given(st.lists(st.integers(1, 20), min_size=1, max_size=6), st.integers(2, 20), st.booleans())
-def test_long_ones_are_cut_and_the_others_stay(lengths: List[int], limit: int, with_targets: bool) -> None:
+def test_long_ones_are_cut_and_the_others_stay(lengths: list[int], limit: int, with_targets: bool) -> None:
     whole = dataset(lengths, [30] * len(lengths) if with_targets else None)
     cut = cut_long_sources(whole, limit)
     assert len(cut) == len(lengths) and (cut is whole) == (max(lengths) <= limit)

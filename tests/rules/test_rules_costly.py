@@ -2,7 +2,8 @@
 
 import itertools
 import logging
-from typing import Any, Dict, List, Optional, Sequence, Tuple
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pytest
@@ -24,10 +25,10 @@ class CountingUtility(Utility):
     def __init__(self, scale: float = 1.0) -> None:
         self.inner, self.scale = build_utility("chrf", {}), scale
         self.calls = 0
-        self.asked: List[Comparison] = []
+        self.asked: list[Comparison] = []
 
     def pairwise(
-        self, hypotheses: Sequence[str], references: Sequence[str], source: Optional[str] = None
+        self, hypotheses: Sequence[str], references: Sequence[str], source: str | None = None
     ) -> np.ndarray:
         self.calls += len(hypotheses) * len(references)
         self.asked.append(Comparison(hypotheses, references, source))
@@ -37,7 +38,7 @@ class CountingUtility(Utility):
         return "counting"
 
 
-def random_texts(generator: np.random.Generator, count: int) -> List[str]:
+def random_texts(generator: np.random.Generator, count: int) -> list[str]:
     words = ["ein", "der", "Mann", "Hund", "rennt", "lacht", "laut", "im", "Gras", "."]
     texts = {" ".join(generator.choice(words, generator.integers(0, 9))) for _ in range(3 * count)}
     return sorted(texts)[:count]
@@ -57,9 +58,9 @@ pools = st.builds(pool, st.integers(0, 10**6), st.integers(1, 25), st.integers(1
 batches = st.lists(pools, min_size=1, max_size=3)
 few = settings(max_examples=40, deadline=None)
 
-PRUNERS: List[dict] = [{}, {"alpha": 0.5, "schedule": [1, 2, 4]}, {"alpha": 0.9, "schedule": [5]}, {"bootstrap": 1}]
-COARSE: List[dict] = [{}, {"hypotheses": 1, "references": 1}, {"hypotheses": 3, "references": 4, "utility": "bleu"}]
-RULES: List[Tuple[str, dict]] = [*(("prune", a) for a in PRUNERS), *(("coarse", a) for a in COARSE)]
+PRUNERS: list[dict] = [{}, {"alpha": 0.5, "schedule": [1, 2, 4]}, {"alpha": 0.9, "schedule": [5]}, {"bootstrap": 1}]
+COARSE: list[dict] = [{}, {"hypotheses": 1, "references": 1}, {"hypotheses": 3, "references": 4, "utility": "bleu"}]
+RULES: list[tuple[str, dict]] = [*(("prune", a) for a in PRUNERS), *(("coarse", a) for a in COARSE)]
 
 
 def assert_same_decisions(left: Sequence[Decision], right: Sequence[Decision]) -> None:
@@ -70,7 +71,7 @@ def assert_same_decisions(left: Sequence[Decision], right: Sequence[Decision]) -
 
 @few
 @given(batches, st.integers(1, 4), st.lists(st.integers(1, 50), unique=True, min_size=1, max_size=4))
-def test_pruning_that_drops_nothing_is_the_exact_rule(batch: List[Candidates], nbest: int, sizes: List[int]) -> None:
+def test_pruning_that_drops_nothing_is_the_exact_rule(batch: list[Candidates], nbest: int, sizes: list[int]) -> None:
     utility = CountingUtility()
     exact = ExactRule().decide(batch, utility)
     pruned = PruningRule(alpha=1.0, schedule=sorted(sizes)).decide(batch, utility, nbest)
@@ -80,14 +81,14 @@ def test_pruning_that_drops_nothing_is_the_exact_rule(batch: List[Candidates], n
 
 @few
 @given(batches, st.sampled_from([{"hypotheses": 100}, {"hypotheses": 100, "references": 100, "utility": "bleu"}]))
-def test_coarse_that_keeps_all_is_the_exact_rule(batch: List[Candidates], arguments: dict) -> None:
+def test_coarse_that_keeps_all_is_the_exact_rule(batch: list[Candidates], arguments: dict) -> None:
     utility = CountingUtility()
     assert_same_decisions(CoarseToFineRule(**arguments).decide(batch, utility), ExactRule().decide(batch, utility))
 
 
 @few
 @given(batches, st.integers(1, 6), st.sampled_from(RULES))
-def test_decisions_are_whole_and_calls_are_counted(batch: List[Candidates], nbest: int, rule: Tuple[str, dict]) -> None:
+def test_decisions_are_whole_and_calls_are_counted(batch: list[Candidates], nbest: int, rule: tuple[str, dict]) -> None:
     utility = CountingUtility()
     decisions = build_rule(*rule).decide(batch, utility, nbest)
     assert sum(decision.utility_calls for decision in decisions) == utility.calls
@@ -100,7 +101,7 @@ def test_decisions_are_whole_and_calls_are_counted(batch: List[Candidates], nbes
 @few
 @given(batches, st.integers(1, 6), st.sampled_from(PRUNERS))
 def test_at_least_nbest_survive_pruning_to_an_exact_comparison(
-    batch: List[Candidates], nbest: int, arguments: dict
+    batch: list[Candidates], nbest: int, arguments: dict
 ) -> None:
     utility = CountingUtility()
     exact = ExactRule().decide(batch, utility)
@@ -113,7 +114,7 @@ def test_at_least_nbest_survive_pruning_to_an_exact_comparison(
 @few
 @given(batches, st.integers(1, 3), st.sampled_from(RULES))
 def test_a_sentence_is_decided_alike_whatever_stands_beside_it(
-    batch: List[Candidates], nbest: int, rule: Tuple[str, dict]
+    batch: list[Candidates], nbest: int, rule: tuple[str, dict]
 ) -> None:
     utility = CountingUtility()
     together = build_rule(*rule).decide(batch, utility, nbest)
@@ -184,7 +185,7 @@ def test_references_come_up_as_in_draws_from_their_weights() -> None:
     from scipy.stats import chisquare
 
     weights, generator = np.array([0.1, 0.0, 0.4, 0.3, 0.2]), np.random.default_rng(0)
-    found: Dict[Tuple[int, ...], int] = {}
+    found: dict[tuple[int, ...], int] = {}
     for _ in range(20_000):
         order = tuple(order_of_appearance(weights, generator).tolist())
         found[order] = found.get(order, 0) + 1

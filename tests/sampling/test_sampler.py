@@ -1,7 +1,7 @@
 """The sampler against the exact distribution of enumerable toy models, against fairseq's scores, and against itself."""
 
 from collections import Counter
-from typing import Any, List
+from typing import Any
 
 import numpy as np
 import pytest
@@ -29,7 +29,7 @@ def decoder_kind(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
     return request.param
 
 
-def assert_frequencies(draws: List[Any], distribution: Any) -> None:
+def assert_frequencies(draws: list[Any], distribution: Any) -> None:
     """Chi-square test of drawn frequencies against exact probabilities; rare outcomes are pooled."""
     counts = Counter(draws)
     assert set(counts) <= {target for target, p in distribution.items() if p > 0}

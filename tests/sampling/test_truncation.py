@@ -1,6 +1,5 @@
 """Truncation on four tokens, against sets computed by hand; refused values are in test_bad_input.py."""
 
-from typing import List
 
 import pytest
 import torch
@@ -35,7 +34,7 @@ FOUR = [0.125, 0.5, 0.0625, 0.3125]
     ],
 )
 @pytest.mark.parametrize("scale", [1, 8])
-def test_four_tokens(rule: Truncation, kept: List[int], scale: int) -> None:
+def test_four_tokens(rule: Truncation, kept: list[int], scale: int) -> None:
     weights = torch.tensor([FOUR, FOUR[::-1]]) * scale  # not normalised; rows do not influence each other
     result = rule(weights.clone())
     expected = torch.zeros(4)

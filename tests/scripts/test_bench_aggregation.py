@@ -2,7 +2,6 @@
 
 import sys
 from collections import Counter
-from typing import List
 
 import numpy as np
 import pytest
@@ -22,7 +21,7 @@ def ngrams(text: str, n: int) -> Counter:
     return Counter(characters[i : i + n] for i in range(len(characters) - n + 1))
 
 
-def by_counting(texts: List[str], weights: np.ndarray, text: str) -> float:
+def by_counting(texts: list[str], weights: np.ndarray, text: str) -> float:
     precision, recall, orders = 0.0, 0.0, 0
     for n in range(1, 7):
         mean: Counter = Counter()

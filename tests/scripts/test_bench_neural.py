@@ -2,7 +2,6 @@
 
 import sys
 from pathlib import Path
-from typing import List
 
 import numpy as np
 import pytest
@@ -17,18 +16,18 @@ from dcmbr_fairseq.utilities.meteor import require_ready
 
 
 @pytest.fixture(scope="module")
-def pools() -> List[TextPool]:
+def pools() -> list[TextPool]:
     draws = [["ein Mann lacht", "ein Mann lacht", "der Mann lachte laut"], ["zwei Hunde", "zwei Hunde rennen", "Hunde"]]
     return [TextPool.from_draws(texts, [-1.0, -1.0, -2.0], [-1.0, -1.0, -2.0]) for texts in draws]
 
 
-def test_sentences_are_spread_over_the_file(pools: List[TextPool]) -> None:
+def test_sentences_are_spread_over_the_file(pools: list[TextPool]) -> None:
     many = [pools[0]] * 50 + [pools[1]] * 50
     assert neural.spread(many, 4) == [pools[0]] * 2 + [pools[1]] * 2
     assert neural.spread(pools, 10) == pools
 
 
-def test_bleurt_report(pools: List[TextPool], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bleurt_report(pools: list[TextPool], monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("bleurt_pytorch", reason="needs the extra bleurt: pip install 'dcmbr_fairseq[bleurt]'")
     monkeypatch.setattr(neural, "SINGLE_PAIRS", 2)
     report = neural.bleurt_benchmark(pools, runs=1)
@@ -46,7 +45,7 @@ def test_batches_as_they_come_hold_every_pair_once(monkeypatch: pytest.MonkeyPat
     assert [batch.tolist() for batch in neural.batches_as_they_come([7] * 9, 3)] == [[0, 1, 2, 3], [4, 5, 6, 7], [8]]
 
 
-def test_the_contestants_score_alike(pools: List[TextPool], tmp_path: Path) -> None:
+def test_the_contestants_score_alike(pools: list[TextPool], tmp_path: Path) -> None:
     pytest.importorskip("bleurt_pytorch", reason="needs the extra bleurt: pip install 'dcmbr_fairseq[bleurt]'")
     folder = neural.random_bleurt(tmp_path / "random", [text for pool in pools for text in pool.texts])
     utility = neural.BleurtUtility(checkpoint=str(folder), device="cpu")
@@ -55,7 +54,7 @@ def test_the_contestants_score_alike(pools: List[TextPool], tmp_path: Path) -> N
     np.testing.assert_allclose(neural.library_pairwise(utility, texts), ours, rtol=0, atol=1e-6)
 
 
-def test_meteor_report(pools: List[TextPool]) -> None:
+def test_meteor_report(pools: list[TextPool]) -> None:
     try:
         require_ready()
     except UserError as missing:
@@ -71,7 +70,7 @@ def test_some_pairs_are_all_pairs_if_there_are_no_more() -> None:
     assert neural.some_pairs(["a", "b"], 2) == [("a", "a"), ("b", "b")]
 
 
-def test_round_trips_score_as_the_utility_does(pools: List[TextPool]) -> None:
+def test_round_trips_score_as_the_utility_does(pools: list[TextPool]) -> None:
     try:
         require_ready()
     except UserError as missing:

@@ -5,8 +5,9 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Dict, Iterator, List, NamedTuple, Tuple
+from typing import Any, NamedTuple
 
 import pytest
 from fairseq_commands import REPOSITORY, run_fairseq
@@ -23,9 +24,9 @@ class Case(NamedTuple):
     """A config with what its head tells to give, and what the trained model must then have been trained with."""
 
     config: str
-    languages: Tuple[str, str]
-    overrides: List[str]
-    criterion: Dict[str, Any]
+    languages: tuple[str, str]
+    overrides: list[str]
+    criterion: dict[str, Any]
 
 
 CASES = {
@@ -47,7 +48,7 @@ TINY = [
 ]  # fmt: skip
 
 
-def overrides(name: str, data: Path, runs: Path) -> List[str]:
+def overrides(name: str, data: Path, runs: Path) -> list[str]:
     """All overrides of a tiny run of a case, which leaves its checkpoint in runs/NAME."""
     case = CASES[name]
     language = "ro" if "ro" in case.languages else "de"
@@ -78,7 +79,7 @@ for arguments in json.load(sys.stdin):
 """
 
 
-def train_all(command: str, arguments: List[List[str]]) -> None:
+def train_all(command: str, arguments: list[list[str]]) -> None:
     """Run a training command several times in one process, from the top of the repository as the configs ask."""
     line = [sys.executable, "-c", RUN_ALL, command]
     done = subprocess.run(
@@ -92,7 +93,7 @@ def hydra_runs(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with what fairseq-hydra-train made of each case."""
     runs = tmp_path_factory.mktemp("hydra")
 
-    def arguments(name: str) -> List[str]:
+    def arguments(name: str) -> list[str]:
         folder, config = CASES[name].config.split("/")
         given = [word if word.split("=")[0] == "recipe" else f"++{word}" for word in overrides(name, data, runs)]
         return ["--config-dir", f"configs/{folder}", "--config-name", config, *given]
@@ -109,14 +110,14 @@ def flag_runs(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return runs
 
 
-def flags_of(name: str, data: Path, runs: Path) -> List[str]:
+def flags_of(name: str, data: Path, runs: Path) -> list[str]:
     """What ``dcmbr flags`` prints for a tiny run."""
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(REPOSITORY)
         return to_flags(compose(str(CONFIGS / CASES[name].config), overrides(name, data, runs)))
 
 
-def trained(checkpoint: Path) -> Tuple[Dict[str, Any], int]:
+def trained(checkpoint: Path) -> tuple[dict[str, Any], int]:
     """The configuration in a checkpoint as nested dictionaries, and its number of updates."""
     import torch
     from fairseq import checkpoint_utils
@@ -157,7 +158,7 @@ def test_both_commands_train_the_same_model(hydra_runs: Path, flag_runs: Path) -
             assert torch.equal(value, models[1][key]), (name, key)
 
 
-def leaves(config: Dict[str, Any]) -> Iterator[Tuple[str, str, Any]]:
+def leaves(config: dict[str, Any]) -> Iterator[tuple[str, str, Any]]:
     """(section, key, value) of everything a config sets."""
     for section, values in config.items():
         for key, value in values.items():
@@ -208,7 +209,7 @@ def test_each_config_says_what_it_is_for() -> None:
         ("configs/wmt20/en-de", ["criterion.label_smoothing"], "EQUAL"),
     ],
 )
-def test_bad_configs_are_refused(config: str, given: List[str], says: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bad_configs_are_refused(config: str, given: list[str], says: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(REPOSITORY)
     with pytest.raises(UserError, match=says):
         compose(config, given)

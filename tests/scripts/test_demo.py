@@ -3,7 +3,6 @@
 import re
 import subprocess
 from pathlib import Path
-from typing import Dict
 
 import pytest
 from test_pipelines import TINY, script
@@ -21,7 +20,7 @@ def first(work: Path) -> "subprocess.CompletedProcess[str]":
     return script("demo.sh", *TINY, WORK=work, **SMALL)
 
 
-def stamps(folder: Path) -> Dict[Path, int]:
+def stamps(folder: Path) -> dict[Path, int]:
     """When each file was last written, but for the tables, which are made anew."""
     paths = (path for path in folder.rglob("*") if path.is_file() and not path.name.startswith("results."))
     return {path: path.stat().st_mtime_ns for path in paths}

@@ -6,7 +6,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any, Dict
+from typing import Any
 
 import pytest
 from fairseq_commands import REPOSITORY
@@ -15,7 +15,7 @@ pytest.importorskip("matplotlib", reason="needs matplotlib (the extra [plots])")
 
 SCRIPT = REPOSITORY / "scripts" / "multi30k" / "figures.sh"
 CELL = "label_smoothing\tdecoding\tmetric\tnum_hyp\ttemp_hyp\ttemp_ref\tscore\n"
-TABLES: Dict[str, str] = {
+TABLES: dict[str, str] = {
     "sizes": CELL + "0\tmbr\tchrF\t5\t1\t1\t50\n0.1\tmbr\tchrF\t5\t1\t1\t40\n",
     "topn": "label_smoothing\trank\tmetric\tscore\tall_exact\n0\t1\tchrF\t50\tyes\n0.1\t1\tchrF\t60\tyes\n",
     "temperature": "task\t" + CELL + "test-en-de\t0.1\tmbr\tchrF\t10\t1\t1\t50\n",

@@ -8,7 +8,6 @@ import subprocess
 import sys
 from collections import Counter
 from pathlib import Path
-from typing import Dict, List, Set
 
 import pytest
 from fairseq_commands import REPOSITORY
@@ -28,7 +27,7 @@ def book() -> Phrasebook:
     return build_phrasebook()
 
 
-def tokens(text: str) -> Set[str]:
+def tokens(text: str) -> set[str]:
     """Words and punctuation marks, found otherwise than the generator finds its words."""
     return set(re.findall(r"\w+|[^\w\s]", text))
 
@@ -53,7 +52,7 @@ def test_every_held_out_token_occurs_in_training(book: Phrasebook, side: int) ->
 
 
 def test_many_sentences_have_several_translations() -> None:
-    translations: Dict[str, Set[str]] = {}
+    translations: dict[str, set[str]] = {}
     for combination in draw(TOPICS, 20000, random.Random(1)):
         for english, german in (sentence.pair for sentence in combination.sentences):
             translations.setdefault(english, set()).add(german)
@@ -71,7 +70,7 @@ def test_nobody_changes_between_the_forms_of_address(book: Phrasebook) -> None:
 
 
 def test_a_name_decides_the_form_of_address(book: Phrasebook) -> None:
-    forms: "Counter[bool]" = Counter()
+    forms: Counter[bool] = Counter()
     for english, german in book.train:
         called = re.match(r"(Mr \w+|Mrs \w+|\w+), (could|can|do|would|may|is|your|have|thank|give|how|say)\b", english)
         if called:
@@ -115,7 +114,7 @@ KNOWS = phrase("{a} knows {b}.", ["{a} kennt {b}.", "{b} ist {a} bekannt."], a=N
 FIXED = phrase("Help!", "Hilfe!")
 
 
-def combinations(pair: Pair) -> "List[tuple[str, ...]]":
+def combinations(pair: Pair) -> "list[tuple[str, ...]]":
     """(verb, subject, object) of each English sentence made by LIKES or KNOWS."""
     found = []
     for sentence in pair[0].split(".")[:-1]:
@@ -177,7 +176,7 @@ def test_a_quarter_of_a_phrase_at_most_is_held_out() -> None:
 
 
 @pytest.mark.parametrize("phrases, fewest, most", [([FIXED], 1, 1), ([LIKES], 132, 396)])
-def test_more_than_there_is(phrases: List[Phrase], fewest: int, most: int) -> None:
+def test_more_than_there_is(phrases: list[Phrase], fewest: int, most: int) -> None:
     with pytest.raises(UserError, match=r"these phrases give (\d+) sentences, not 600") as error:
         draw([phrases], 600, random.Random(1))
     made = int(re.findall(r"give (\d+)", str(error.value))[0])
@@ -195,7 +194,7 @@ def test_more_than_there_is(phrases: List[Phrase], fewest: int, most: int) -> No
         (["--pairs", "0", "--valid", "0", "--test", "0"], "--pairs must be at least"),
     ],
 )
-def test_bad_numbers(flags: List[str], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_bad_numbers(flags: list[str], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert make.main([str(tmp_path / "out"), *flags]) == 1
     assert message in capsys.readouterr().err
     assert not (tmp_path / "out").exists()

@@ -3,7 +3,6 @@ that was written from the grammar's tables alone."""
 
 import datetime
 import re
-from typing import Dict, List, Set
 
 import pytest
 from german_agreement import COLUMNS, Checker, NounForm
@@ -142,7 +141,7 @@ def test_templates_expand_in_reading_order() -> None:
 
 
 def test_render_tidies_spaces_commas_and_capitals() -> None:
-    fillers: Dict[str, object] = {"day": "am Montag, dem 4. Mai,"}
+    fillers: dict[str, object] = {"day": "am Montag, dem 4. Mai,"}
     assert render("ich komme {day}. wann  kommt ihr?", fillers) == "Ich komme am Montag, dem 4. Mai. Wann kommt ihr?"
     assert render("es ist der 4. mai.", {}) == "Es ist der 4. mai."  # an ordinal's point ends no sentence
 
@@ -157,7 +156,7 @@ def test_contradictory_articles_in_the_lexicon_are_noticed(line: str) -> None:
 ALL_PHRASES = [each for phrases in TOPICS for each in phrases]
 
 
-def all_german_sides() -> List[object]:
+def all_german_sides() -> list[object]:
     entries = {id(e): e for each in ALL_PHRASES for slot in each.slots.values() for e in slot}
     return [side for entry in entries.values() for side in entry.de]
 
@@ -186,9 +185,9 @@ def test_every_noun_has_a_regular_table() -> None:
         assert noun.singular[:1].isupper() or noun.plural[:1].isupper(), noun
 
 
-def noun_forms() -> Dict[str, Set[NounForm]]:
+def noun_forms() -> dict[str, set[NounForm]]:
     """What each form of a noun may be, from the dictionary's principal parts."""
-    forms: Dict[str, Set[NounForm]] = {}
+    forms: dict[str, set[NounForm]] = {}
 
     def add(word: str, column: str, cases: str) -> None:
         forms.setdefault(word, set()).update(NounForm(column, case) for case in cases.split() if word)

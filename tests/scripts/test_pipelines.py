@@ -6,7 +6,6 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import Dict, List
 
 import pytest
 from fairseq_commands import REPOSITORY
@@ -23,7 +22,7 @@ TINY = [
 ]  # fmt: skip
 
 
-def environment(**variables: object) -> Dict[str, str]:
+def environment(**variables: object) -> dict[str, str]:
     """The scripts' environment: this interpreter's packages, nothing installed, one job."""
     venv = {"VENV": sys.prefix, "DCMBR_USE_VENV_AS_IS": "1", "JOBS": "1", "OMP_NUM_THREADS": "1"}
     return {**os.environ, **venv, **{name: str(value) for name, value in variables.items()}}
@@ -45,7 +44,7 @@ def lib(commands: str, cwd: Path, **variables: object) -> "subprocess.CompletedP
     return subprocess.run(["bash", "-c", text], cwd=cwd, env=environment(**variables), capture_output=True, text=True)
 
 
-def lines(path: Path) -> List[str]:
+def lines(path: Path) -> list[str]:
     return path.read_text("utf-8").split("\n")[:-1]
 
 
@@ -69,7 +68,7 @@ def official(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def run_pipeline(data_set: str, pair: str, data: Path, work: Path, systems: str) -> Dict[str, object]:
+def run_pipeline(data_set: str, pair: str, data: Path, work: Path, systems: str) -> dict[str, object]:
     """prepare, train, average, decode, evaluate; returns the table of evaluate.sh as its JSON file has it."""
     settings = {"WORK": work, "MERGES": 60, "AVERAGE": 2, "NUM": 4, "SYSTEMS": systems}
     script(f"{data_set}/prepare.sh", pair, DATA=data, OTHER_SETS=1, **settings)
@@ -202,7 +201,7 @@ BAD = [
 
 
 @pytest.mark.parametrize(("name", "arguments", "says"), BAD)
-def test_bad_input_gets_one_sentence(name: str, arguments: List[str], says: str, tmp_path: Path) -> None:
+def test_bad_input_gets_one_sentence(name: str, arguments: list[str], says: str, tmp_path: Path) -> None:
     empty = tmp_path / "empty"
     empty.mkdir()
     done = script(name, *arguments, check=False, DATA=empty, WORK=tmp_path / "work")

@@ -2,7 +2,8 @@
 
 import math
 from argparse import Namespace
-from typing import Any, Dict, List, Sequence, Tuple
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pytest
@@ -19,10 +20,10 @@ from dcmbr_fairseq.sampling.support import Support
 from dcmbr_fairseq.search.exact_search import ExactSearch, Target, TopN
 
 SOURCES = [[5, 4, 6, EOS], [4, EOS], [6, 6, 5, 4, 5, EOS]]
-Truth = Dict[Tuple[int, ...], float]
+Truth = dict[tuple[int, ...], float]
 
 
-def search(models: Sequence[Any], source: List[int], target: Target, min_len: int = 1, **settings: Any) -> TopN:
+def search(models: Sequence[Any], source: list[int], target: Target, min_len: int = 1, **settings: Any) -> TopN:
     """Exact search on one sentence of the toy model."""
     with torch.no_grad():
         make_decoder = encode(models, net_input([source]), PAD)
@@ -30,7 +31,7 @@ def search(models: Sequence[Any], source: List[int], target: Target, min_len: in
     return searcher.search(lambda: make_decoder(np.array([0])), target)
 
 
-def brute_force(models: Sequence[Any], source: List[int], words: int, max_len: int, min_len: int = 1) -> Truth:
+def brute_force(models: Sequence[Any], source: list[int], words: int, max_len: int, min_len: int = 1) -> Truth:
     """The log-probability of every translation of at most ``max_len`` tokens."""
     targets = list(all_targets(words, max_len, min_len))
     logs = teacher_forced(models, source, targets)
@@ -116,7 +117,7 @@ def test_a_length_limit_that_may_matter_is_reported() -> None:
 
 
 @pytest.mark.parametrize("budget, reason", [({"max_expansions": 1}, "expansions"), ({"max_seconds": 1e-9}, "time")])
-def test_a_spent_budget_is_reported_and_leaves_the_beam(budget: Dict[str, float], reason: str) -> None:
+def test_a_spent_budget_is_reported_and_leaves_the_beam(budget: dict[str, float], reason: str) -> None:
     models = [toy_transformer(words=3, spread=0.3)]
     found = search(models, SOURCES[0], Target(EOS, 4), size=5, width=2, **budget)
     assert found.stopped_by == reason and not found.exact
@@ -132,7 +133,7 @@ def test_a_budget_that_is_just_enough_is_exact() -> None:
     assert again.stopped_by == needed.stopped_by and again.sequences == needed.sequences
 
 
-def fairseq_beam(model: Any, source: List[int], size: int, max_len: int) -> List[float]:
+def fairseq_beam(model: Any, source: list[int], size: int, max_len: int) -> list[float]:
     """The scores of fairseq's own beam search, best first, not divided by the length."""
     generator = SequenceGenerator(
         [model], toy_dictionary(model.decoder.embed_tokens.num_embeddings - 4), beam_size=size, max_len_a=0,
@@ -160,7 +161,7 @@ def test_never_worse_than_beam_search(seed: int) -> None:
         ({"max_seconds": math.nan}, "--max-seconds must be > 0"),
     ],
 )
-def test_bad_settings(settings: Dict[str, float], message: str) -> None:
+def test_bad_settings(settings: dict[str, float], message: str) -> None:
     with pytest.raises(UserError, match=message):
         ExactSearch(Support(EOS, (PAD,)), **settings)  # type: ignore[arg-type]
 

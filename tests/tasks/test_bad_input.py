@@ -11,8 +11,9 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Callable, Dict, List, NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 import torch
@@ -52,7 +53,7 @@ def fairseq_here(monkeypatch: pytest.MonkeyPatch, capsys: Any) -> Fairseq:
     return Fairseq(monkeypatch, capsys)
 
 
-def options(toy: Toy, decoding: str, *others: object) -> List[object]:
+def options(toy: Toy, decoding: str, *others: object) -> list[object]:
     task = ["--path", toy.checkpoint, "--task", "translation_dcmbr", "--decoding", decoding]
     return [toy.data_bin, *task, *others]
 
@@ -169,7 +170,7 @@ UNFIT = "has no meaning with --decoding"
     ids=lambda value: " ".join(map(str, value)) if isinstance(value, list) else "",
 )  # fmt: skip
 def test_options_are_refused_before_the_model_is_loaded(
-    refused_at_once: Refused, flags: List[object], message: str
+    refused_at_once: Refused, flags: list[object], message: str
 ) -> None:
     assert message in refused_at_once(*flags)
 
@@ -186,7 +187,7 @@ def test_options_are_refused_before_the_model_is_loaded(
     ],
 )
 def test_what_another_decoding_would_ignore_is_refused(
-    refused_at_once: Refused, decoding: str, flags: List[object], message: str
+    refused_at_once: Refused, decoding: str, flags: list[object], message: str
 ) -> None:
     assert message in refused_at_once(*flags, decoding=decoding)
 
@@ -211,7 +212,7 @@ class Anything:
     """An object that no checkpoint of fairseq holds."""
 
 
-def bad_checkpoints(toy: Toy) -> Dict[str, bytes]:
+def bad_checkpoints(toy: Toy) -> dict[str, bytes]:
     whole = toy.checkpoint.read_bytes()
     return {
         "text": b"a checkpoint\n",
@@ -396,7 +397,7 @@ def test_a_fault_inside_a_users_utility_is_shown_as_it_is(
 # ------------------------------------------------------------------------------- the process and its files as a whole
 
 
-def command(*arguments: object) -> List[str]:
+def command(*arguments: object) -> list[str]:
     """A command line that installs as ``fairseq-generate``; the package need not be installed."""
     script = "import sys; from fairseq_cli.generate import cli_main; sys.exit(cli_main())"
     return [sys.executable, "-c", script, *map(str, arguments), "--cpu", "--user-dir", str(PACKAGE)]

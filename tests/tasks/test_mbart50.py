@@ -4,8 +4,9 @@ import csv
 import shutil
 import time
 from argparse import Namespace
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Callable, List
+from typing import Any
 
 import pytest
 import torch
@@ -24,9 +25,9 @@ DECODE = ["--task", "translation_multi_simple_epoch_dcmbr", "--decoding", "dcmbr
 TOKENS = ["--encoder-langtok", "src", "--decoder-langtok", "--lang-tok-style", "mbart"]
 
 
-def without(words: List[object], *flags: str) -> List[object]:
+def without(words: list[object], *flags: str) -> list[object]:
     """A command without some flags and their values."""
-    kept: List[object] = []
+    kept: list[object] = []
     skip = False
     for word in words:
         if str(word).startswith("--"):
@@ -37,7 +38,7 @@ def without(words: List[object], *flags: str) -> List[object]:
 
 
 @pytest.fixture
-def line(world: World) -> List[object]:
+def line(world: World) -> list[object]:
     """A command that decodes with the release."""
     pieces = ["--bpe", "sentencepiece", "--sentencepiece-model", world.pieces]
     known = ["--lang-dict", world.release / "ML50_langs.txt", "--path", world.release / "model.pt"]
@@ -85,7 +86,7 @@ LANGUAGE_ERRORS = {
 
 
 @pytest.mark.parametrize("case", LANGUAGE_ERRORS)
-def test_wrong_options_get_one_sentence(refused: Refused, line: List[object], case: str) -> None:
+def test_wrong_options_get_one_sentence(refused: Refused, line: list[object], case: str) -> None:
     changes, says, remedy = LANGUAGE_ERRORS[case]
     words = ["nix", *line[1:]] if case == "no data" else [*line, *changes]
     message = refused(*words)
@@ -101,14 +102,14 @@ LEFT_OUT = {
 
 
 @pytest.mark.parametrize("flag", LEFT_OUT)
-def test_missing_options_get_one_sentence(refused: Refused, line: List[object], flag: str) -> None:
+def test_missing_options_get_one_sentence(refused: Refused, line: list[object], flag: str) -> None:
     says, remedy = LEFT_OUT[flag]
     also = ["--sentencepiece-model"] if flag == "--bpe" else []
     message = refused(*without(line, flag, *also))
     assert says in message and remedy in message
 
 
-def test_a_list_of_other_languages_is_found_by_its_number(refused: Refused, line: List[object], tmp_path: Path) -> None:
+def test_a_list_of_other_languages_is_found_by_its_number(refused: Refused, line: list[object], tmp_path: Path) -> None:
     """The tokens are numbered by the list: one language more or less shifts them all."""
     for count, languages in ((5, ["ar_AR", *LANGUAGES]), (3, LANGUAGES[:3])):
         (tmp_path / "langs.txt").write_text("".join(f"{language}\n" for language in languages))
@@ -120,14 +121,14 @@ def test_a_list_of_other_languages_is_found_by_its_number(refused: Refused, line
     assert "was trained with --lang-tok-style mbart, not multilingual" in message
 
 
-def test_an_order_that_the_checkpoint_knows_is_compared(refused: Refused, line: List[object], world: World) -> None:
+def test_an_order_that_the_checkpoint_knows_is_compared(refused: Refused, line: list[object], world: World) -> None:
     reversed_ = ",".join(reversed(LANGUAGES))
     known = ["--langs", reversed_, "--fixed-dictionary", world.nllb_dictionary, "--path", world.checkpoint("nllb")]
     message = refused(*without(line, "--lang-dict", "--lang-tok-style"), *known)
     assert f"languages {','.join(LANGUAGES)} in this order" in message and "--langs" in message
 
 
-def test_another_models_dictionary(refused: Refused, line: List[object], tmp_path: Path) -> None:
+def test_another_models_dictionary(refused: Refused, line: list[object], tmp_path: Path) -> None:
     entries = "".join(f"word{i} 1\n" for i in range(90))
     (tmp_path / "dict.txt").write_text(entries)
     message = refused(*line, "--fixed-dictionary", tmp_path / "dict.txt")
@@ -135,7 +136,7 @@ def test_another_models_dictionary(refused: Refused, line: List[object], tmp_pat
 
 
 def test_both_styles_of_tokens_fit_where_fairseq_drops_the_mask(
-    monkeypatch: pytest.MonkeyPatch, capsys: Any, line: List[object]
+    monkeypatch: pytest.MonkeyPatch, capsys: Any, line: list[object]
 ) -> None:
     """mBART's last embedding is the mask's; with the default style fairseq cuts it off, and the ids stay the same."""
     command = Fairseq(monkeypatch, capsys)
@@ -144,14 +145,14 @@ def test_both_styles_of_tokens_fit_where_fairseq_drops_the_mask(
     assert one == other and len(one) == 12
 
 
-def test_a_style_that_does_not_fit_is_named(refused: Refused, line: List[object], world: World) -> None:
+def test_a_style_that_does_not_fit_is_named(refused: Refused, line: list[object], world: World) -> None:
     """A Transformer keeps all of its embeddings: NLLB's dictionary has its tokens, so mBART's would be new ones."""
     known = ["--langs", ",".join(LANGUAGES), "--fixed-dictionary", world.nllb_dictionary, "--path"]
     message = refused(*without(line, "--lang-dict"), *known, world.checkpoint("nllb"))
     assert "fits --lang-tok-style multilingual, not mbart" in message
 
 
-def test_the_two_kinds_of_mbart_are_told_apart(refused: Refused, line: List[object], world: World) -> None:
+def test_the_two_kinds_of_mbart_are_told_apart(refused: Refused, line: list[object], world: World) -> None:
     message = refused(*line, "--path", world.checkpoint("mbart25"))
     assert "--task translation_from_pretrained_bart_dcmbr" in message and "places language tokens otherwise" in message
     words = [*without(line, "--task", "--lang-dict", *map(str, TOKENS[::2]), "--decoder-langtok", "--lang-tok-style")]
@@ -161,7 +162,7 @@ def test_the_two_kinds_of_mbart_are_told_apart(refused: Refused, line: List[obje
 
 
 def test_a_checkpoint_that_is_wrong_about_itself_can_be_corrected(
-    monkeypatch: pytest.MonkeyPatch, capsys: Any, refused: Refused, line: List[object], world: World, tmp_path: Path
+    monkeypatch: pytest.MonkeyPatch, capsys: Any, refused: Refused, line: list[object], world: World, tmp_path: Path
 ) -> None:
     state = torch.load(world.release / "model.pt", weights_only=False)
     state["cfg"]["task"].langtoks = {"main": ("tgt", "tgt")}

@@ -4,7 +4,7 @@ from argparse import Namespace
 from collections import Counter
 from dataclasses import fields
 from pathlib import Path
-from typing import Any, Dict, List, NamedTuple, Tuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -37,7 +37,7 @@ def fairseq_here(monkeypatch: pytest.MonkeyPatch, capsys: Any) -> Fairseq:
     return Fairseq(monkeypatch, capsys)
 
 
-def options(world: World, convention: str, decoding: str = "dcmbr", *others: object) -> List[object]:
+def options(world: World, convention: str, decoding: str = "dcmbr", *others: object) -> list[object]:
     pieces = ["--bpe", "sentencepiece", "--sentencepiece-model", world.pieces]
     task = [*world.options(convention), "-s", "en_XX", "-t", "de_DE", "--path", world.checkpoint(convention)]
     pools = [] if decoding == "beam" else ["--num-hyp", 12]
@@ -62,12 +62,12 @@ def hub(world: World, convention: str, target: str = "de_DE") -> Any:
 class Truth(NamedTuple):
     """A sentence as its convention writes it: source ids, what the decoder reads first, tokens that may be drawn."""
 
-    source: List[int]
-    start: List[int]
+    source: list[int]
+    start: list[int]
     allowed: np.ndarray
 
     @classmethod
-    def of(cls, convention: str, words: List[int], dictionary: Dictionary) -> "Truth":
+    def of(cls, convention: str, words: list[int], dictionary: Dictionary) -> "Truth":
         form = "__{}__" if convention == "nllb" else "[{}]"
         english, german = (dictionary.index(form.format(language)) for language in ("en_XX", "de_DE"))
         eos = dictionary.eos()
@@ -84,7 +84,7 @@ class Truth(NamedTuple):
                 allowed[dictionary.index(symbol)] = False
         return cls(source, start, allowed)
 
-    def log_probs(self, model: Any, prefix: List[int]) -> np.ndarray:
+    def log_probs(self, model: Any, prefix: list[int]) -> np.ndarray:
         """``(V,)`` the model's log-probabilities of what follows a translation's first words."""
         source, before = torch.tensor([self.source]), torch.tensor([[*self.start, *prefix]])
         with torch.no_grad():
@@ -140,7 +140,7 @@ def test_lengths_count_words_alone(world: World, convention: str) -> None:
     words = len(encoded) - 1
     ask = {"decoding": "sample", "num_hyp": 1500, "nbest": 1500, "temp_hyp": 4.0, "temp_ref": 4.0}
 
-    def lengths(**limits: Any) -> Tuple[int, int]:
+    def lengths(**limits: Any) -> tuple[int, int]:
         found = [len(hypothesis["tokens"]) - 1 for hypothesis in model.generate(encoded, **ask, **limits)]
         return min(found), max(found)
 
@@ -258,7 +258,7 @@ def test_older_checkpoints_keep_their_options_in_one_namespace(
 
 def test_training_reports_the_token_entropy(fairseq_here: Fairseq, world: World, tmp_path: Path) -> None:
     state = torch.load(world.checkpoint("mbart50"), weights_only=False)
-    trained: Dict[str, Any] = vars(state["cfg"]["model"])
+    trained: dict[str, Any] = vars(state["cfg"]["model"])
     size = ["layers", "embed_dim", "ffn_embed_dim", "attention_heads"]
     model = [
         word

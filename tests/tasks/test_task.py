@@ -4,7 +4,7 @@ import gc
 import json
 import math
 from pathlib import Path
-from typing import Any, Dict, List
+from typing import Any
 
 import numpy as np
 import pytest
@@ -24,7 +24,7 @@ def fairseq_here(monkeypatch: pytest.MonkeyPatch, capsys: Any) -> Fairseq:
     return Fairseq(monkeypatch, capsys)
 
 
-def options(toy: Toy, decoding: str = "dcmbr", *others: object) -> List[object]:
+def options(toy: Toy, decoding: str = "dcmbr", *others: object) -> list[object]:
     task = ["--path", toy.checkpoint, "--task", "translation_dcmbr", "--decoding", decoding]
     task += [] if decoding == "beam" else ["--num-hyp", 12]
     return [toy.data_bin, *task, "--seed", 5, *others]
@@ -48,7 +48,7 @@ def test_same_output_whatever_the_batch_the_shard_and_the_command(
     assert sorted(whole) == list(range(23))
     for size in (1, 5):
         assert dict(generated(fairseq_here.generate(*options(toy, decoding), "--batch-size", size))) == whole
-    shards: Dict[int, str] = {}
+    shards: dict[int, str] = {}
     for shard in (0, 1):
         found = dict(
             generated(
@@ -101,7 +101,7 @@ def test_validation_with_eval_bleu_uses_beam_unless_asked(
 ) -> None:
     from dcmbr_fairseq.decoding.generator import MBRSequenceGenerator
 
-    used: List[Any] = []
+    used: list[Any] = []
     original = MBRSequenceGenerator._generate
     monkeypatch.setattr(
         MBRSequenceGenerator, "_generate", lambda self, *a, **k: used.append(self) or original(self, *a, **k)
@@ -127,7 +127,7 @@ def test_score_lines_show_the_expected_utility_and_positions_the_model(
     path = tmp_path / "pools.jsonl"
     out = fairseq_here.generate(*options(toy), "--batch-size", 8, "--nbest", 3, "--pools-out", path)
     metric = CHRF()
-    printed: Dict[int, List[List[str]]] = {}
+    printed: dict[int, list[list[str]]] = {}
     for line in rows(out, "D"):
         number, score, text = line.split("\t")
         printed.setdefault(int(number[2:]), []).append([score, text])
@@ -161,7 +161,7 @@ def test_score_lines_show_the_expected_utility_and_positions_the_model(
 def test_nbest_of_sample_are_the_first_draws(fairseq_here: Fairseq, toy: Toy, tmp_path: Path) -> None:
     path = tmp_path / "pools.jsonl"
     out = fairseq_here.generate(*options(toy, "sample"), "--nbest", 4, "--pools-out", path)
-    texts: Dict[int, List[str]] = {}
+    texts: dict[int, list[str]] = {}
     for number, text in generated(out):
         texts.setdefault(number, []).append(text)
     for pools in read_pools(path):
@@ -169,7 +169,7 @@ def test_nbest_of_sample_are_the_first_draws(fairseq_here: Fairseq, toy: Toy, tm
         assert texts[int(pools.id)] == draws[:4]
 
 
-def pools_of(fairseq_here: Fairseq, toy: Toy, path: Path, decoding: str, *others: object) -> List[Any]:
+def pools_of(fairseq_here: Fairseq, toy: Toy, path: Path, decoding: str, *others: object) -> list[Any]:
     fairseq_here.generate(*options(toy, decoding, "--pools-out", path, *others), "--batch-size", 8)
     return list(read_pools(path))
 
@@ -201,7 +201,7 @@ def test_length_and_unknown_word_options_are_followed(fairseq_here: Fairseq, toy
 
 
 @pytest.mark.parametrize("flag", [["--sampling-topk", 1], ["--sampling-topp", 1e-6], ["--sampling-epsilon", 0.999]])
-def test_truncation_to_one_token_is_greedy(fairseq_here: Fairseq, toy: Toy, tmp_path: Path, flag: List[object]) -> None:
+def test_truncation_to_one_token_is_greedy(fairseq_here: Fairseq, toy: Toy, tmp_path: Path, flag: list[object]) -> None:
     greedy = dict(generated(fairseq_here.generate(*options(toy, "beam"), "--beam", 1)))
     for pools in pools_of(fairseq_here, toy, tmp_path / "pools", "mbr", *flag):
         assert pools.hypotheses.texts == [greedy[int(pools.id)]]

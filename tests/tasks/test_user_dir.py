@@ -4,7 +4,6 @@ import os
 import shutil
 import sys
 from pathlib import Path
-from typing import List
 
 import pytest
 from fairseq_commands import PACKAGE, REPOSITORY, generated, run
@@ -24,14 +23,14 @@ assert importlib.util.find_spec("dcmbr_fairseq") is None
 ONE_DEVICE = "import torch; torch.cuda.device_count = lambda: 1"
 
 
-def options(toy: Toy) -> List[str]:
+def options(toy: Toy) -> list[str]:
     """Options of a DC-MBR decode of the toy test set."""
     line = [toy.data_bin, "--path", toy.checkpoint, "--task", "translation_dcmbr", "--decoding", "dcmbr",
             "--num-hyp", 8, "--batch-size", 16, "--seed", 3, "--cpu"]  # fmt: skip
     return [str(part) for part in line]
 
 
-def decode(code: str, arguments: List[str], folder: Path) -> "dict[int, str]":
+def decode(code: str, arguments: list[str], folder: Path) -> "dict[int, str]":
     """Run Python code that decodes, in ``folder``; translation of each sentence."""
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     return dict(generated(run([sys.executable, "-c", code, *arguments], cwd=folder, env=environment).stdout))

@@ -1,8 +1,8 @@
 """BEER's protocol against a stand-in that speaks it as BEER 2.0 does, its failure on an empty text included."""
 
 import sys
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Iterator, List
 
 import numpy as np
 import pytest
@@ -67,7 +67,7 @@ def utility(home: Path) -> Iterator[BeerUtility]:
     beer.close()
 
 
-def sent_lines(home: Path) -> List[str]:
+def sent_lines(home: Path) -> list[str]:
     return (home / "scripts" / "log").read_text("utf-8").splitlines()
 
 

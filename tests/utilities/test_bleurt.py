@@ -3,7 +3,6 @@
 import json
 import logging
 from pathlib import Path
-from typing import List, Tuple
 
 import numpy as np
 import pytest
@@ -33,7 +32,7 @@ def utility(checkpoint: Path) -> BleurtUtility:
     return BleurtUtility(checkpoint=str(checkpoint), device="cpu")
 
 
-def one_by_one(utility: BleurtUtility, hypotheses: List[str], references: List[str]) -> np.ndarray:
+def one_by_one(utility: BleurtUtility, hypotheses: list[str], references: list[str]) -> np.ndarray:
     """The library's own forward pass for each pair alone, truncated by its own tokenizer."""
     scores = np.empty((len(hypotheses), len(references)))
     with torch.no_grad():
@@ -80,15 +79,15 @@ def test_scores_do_not_depend_on_the_composition_of_batches(
 def test_each_distinct_pair_is_scored_and_each_distinct_text_tokenised_once(
     utility: BleurtUtility, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    rows: List[Tuple[List[int], List[int]]] = []
-    texts: List[str] = []
+    rows: list[tuple[list[int], list[int]]] = []
+    texts: list[str] = []
     forward, tokenizer = utility._forward, utility._tokenizer
 
     class Recording:
         def __getattr__(self, name: str) -> object:
             return getattr(tokenizer, name)
 
-        def __call__(self, given: List[str], **options: object) -> object:
+        def __call__(self, given: list[str], **options: object) -> object:
             texts.extend(given)
             return tokenizer(given, **options)
 
@@ -112,7 +111,7 @@ def test_truncation_is_the_originals(reference: int, candidate: int, limit: int)
 
 
 @given(st.lists(st.integers(1, 50), max_size=60), st.integers(1, 200))
-def test_batches_hold_every_item_once_within_the_budget(lengths: List[int], budget: int) -> None:
+def test_batches_hold_every_item_once_within_the_budget(lengths: list[int], budget: int) -> None:
     batches = [batch.tolist() for batch in length_batches(lengths, budget)]
     assert sorted(i for batch in batches for i in batch) == list(range(len(lengths)))
     for batch in batches:

@@ -3,8 +3,8 @@
 import re
 import shutil
 import subprocess
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Iterator, List, Sequence
 
 import numpy as np
 import pytest
@@ -50,7 +50,7 @@ def german(jar: Path) -> Iterator[MeteorUtility]:
     utility.close()
 
 
-def batch_scores(jar: Path, folder: Path, pairs: Sequence[Sequence[str]], *options: str) -> List[float]:
+def batch_scores(jar: Path, folder: Path, pairs: Sequence[Sequence[str]], *options: str) -> list[float]:
     """The segment scores that the jar prints for files of texts."""
     for name, texts in zip(("test", "reference"), zip(*pairs, strict=True), strict=True):
         (folder / name).write_text("".join(f"{text}\n" for text in texts), encoding="utf-8")
@@ -108,7 +108,7 @@ def test_batches_equal_single_sentences_and_separators_do_not_shift_scores(germa
 
 
 def test_each_distinct_pair_is_sent_once(german: MeteorUtility, monkeypatch: pytest.MonkeyPatch) -> None:
-    sent: List[str] = []
+    sent: list[str] = []
     ask = german._process.ask
     monkeypatch.setattr(german._process, "ask", lambda lines, replies: (sent.extend(lines), ask(lines, replies))[1])
     german.pairwise_batch([Comparison(GERMAN, GERMAN)] * 3)

@@ -5,7 +5,7 @@ import sys
 import types
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Dict, List, Optional
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -34,7 +34,7 @@ class FakeMetric:
             raise OSError("missing is not a local folder\nand is not a valid model identifier")
         self.cfg = cfg
 
-    def pairwise_scores(self, hypotheses: List[str], references: List[str], source: Optional[str]) -> torch.Tensor:
+    def pairwise_scores(self, hypotheses: list[str], references: list[str], source: str | None) -> torch.Tensor:
         assert isinstance(hypotheses, list) and isinstance(references, list)
         rows = [[len(set(h) & set(r)) + 0.1 * len(source or "") for r in references] for h in hypotheses]
         return torch.tensor(rows, dtype=torch.float32)
@@ -49,7 +49,7 @@ class FakeNanMetric(FakeMetric):
         return super().pairwise_scores(*arguments) * float("nan")
 
 
-KINDS: Dict[str, type] = {
+KINDS: dict[str, type] = {
     "comet": FakeMetric,
     "xcomet": FakeMetric,
     "metricx": FakeErrorMetric,
@@ -58,7 +58,7 @@ KINDS: Dict[str, type] = {
 
 
 @pytest.fixture
-def fake_mbrs(monkeypatch: pytest.MonkeyPatch) -> Dict[str, type]:
+def fake_mbrs(monkeypatch: pytest.MonkeyPatch) -> dict[str, type]:
     metrics = types.ModuleType("mbrs.metrics")
     kinds = dict(KINDS)
     metrics.get_metric = kinds.__getitem__  # type: ignore[attr-defined]
@@ -69,7 +69,7 @@ def fake_mbrs(monkeypatch: pytest.MonkeyPatch) -> Dict[str, type]:
     return kinds
 
 
-def test_scores_and_signature(fake_mbrs: Dict[str, type]) -> None:
+def test_scores_and_signature(fake_mbrs: dict[str, type]) -> None:
     utility = build_utility("comet", {"batch_size": 8, "cpu": True})
     matrix = utility.pairwise(tuple(HYPOTHESES), tuple(REFERENCES), "source")
     np.testing.assert_allclose(matrix, [[2.6, 0.6], [3.6, 0.6], [0.6, 0.6]], rtol=1e-6)
@@ -77,7 +77,7 @@ def test_scores_and_signature(fake_mbrs: Dict[str, type]) -> None:
     assert utility.signature() == "COMET|model:fake/model|batch_size:8|version:mbrs-0.1.8"
 
 
-def test_error_scores_are_negated(fake_mbrs: Dict[str, type]) -> None:
+def test_error_scores_are_negated(fake_mbrs: dict[str, type]) -> None:
     utility = build_utility("metricx", {})
     assert utility.pairwise(HYPOTHESES, REFERENCES, "").tolist() == [[-2, 0], [-3, 0], [0, 0]]
     assert utility.signature().startswith("-MetricX|")
@@ -94,7 +94,7 @@ def test_error_scores_are_negated(fake_mbrs: Dict[str, type]) -> None:
         ("bertscore", {}, False),
     ],
 )
-def test_who_needs_the_source(fake_mbrs: Dict[str, type], name: str, arguments: dict, needed: bool) -> None:
+def test_who_needs_the_source(fake_mbrs: dict[str, type], name: str, arguments: dict, needed: bool) -> None:
     utility = build_utility(name, arguments)
     assert utility.needs_source is needed
     if needed:
@@ -104,13 +104,13 @@ def test_who_needs_the_source(fake_mbrs: Dict[str, type], name: str, arguments: 
         assert utility.pairwise(HYPOTHESES, REFERENCES).shape == (3, 2)
 
 
-def test_scores_that_are_not_numbers_are_refused(fake_mbrs: Dict[str, type]) -> None:
+def test_scores_that_are_not_numbers_are_refused(fake_mbrs: dict[str, type]) -> None:
     fake_mbrs["comet"] = FakeNanMetric
     with pytest.raises(UserError, match="COMET gave scores that are not numbers"):
         build_utility("comet", {}).pairwise(HYPOTHESES, REFERENCES, "source")
 
 
-def test_bad_arguments_are_one_sentence(fake_mbrs: Dict[str, type]) -> None:
+def test_bad_arguments_are_one_sentence(fake_mbrs: dict[str, type]) -> None:
     with pytest.raises(UserError, match="do not fit COMET: .*'speed'"):
         build_utility("comet", {"speed": 3})
     with pytest.raises(UserError, match="COMET cannot be loaded with .*OSError: missing is not a local folder and is"):
@@ -127,7 +127,7 @@ def test_without_mbrs_the_sentence_says_how_to_install_it(name: str, monkeypatch
         build_utility(name, {})
 
 
-def test_a_broken_mbrs_is_one_sentence(fake_mbrs: Dict[str, type], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_broken_mbrs_is_one_sentence(fake_mbrs: dict[str, type], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "mbrs.metrics", None)  # import raises ImportError
     with pytest.raises(UserError, match="COMET: the package mbrs cannot be imported"):
         build_utility("comet", {})
@@ -148,7 +148,7 @@ def tiny_encoder(folder: Path) -> Path:
     return folder
 
 
-def assert_equals_single_scores(utility: MbrsUtility, source: Optional[str]) -> None:
+def assert_equals_single_scores(utility: MbrsUtility, source: str | None) -> None:
     texts = ["ein hund rennt", "der hund lief weg", "zwei frauen"]
     matrix = utility.pairwise(texts, texts[:2], source)
     expected = [[utility._metric.score(h, r, source) for r in texts[:2]] for h in texts]

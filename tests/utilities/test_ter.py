@@ -1,6 +1,6 @@
 """TER of all pairs against sacrebleu's sentence scores."""
 
-from typing import Any, Dict
+from typing import Any
 
 import numpy as np
 import pytest
@@ -29,7 +29,7 @@ words = st.lists(st.sampled_from(["a", "b", "c", "d", "B", ",", "."]), max_size=
     "arguments",
     [{}, {"case_sensitive": True}, {"normalized": True, "no_punct": True}, {"normalized": True, "asian_support": True}],
 )
-def test_equals_sacrebleu(arguments: Dict[str, Any]) -> None:
+def test_equals_sacrebleu(arguments: dict[str, Any]) -> None:
     oracle = TER(**arguments)
     utility = build_utility("ter", arguments)
     expected = [[-oracle.sentence_score(h, [r]).score for r in TEXTS] for h in TEXTS]

@@ -1,7 +1,6 @@
 """Tercom's edits and shifts, all pairs at once, against sacrebleu's one by one."""
 
 import random
-from typing import List
 
 import numpy as np
 import pytest
@@ -12,18 +11,18 @@ from sacrebleu.metrics import lib_ter
 from dcmbr_fairseq.utilities import tercom
 from dcmbr_fairseq.utilities.tercom import edit_counts
 
-Text = List[str]
+Text = list[str]
 
 
-def one_by_one(hypotheses: List[Text], references: List[Text]) -> np.ndarray:
+def one_by_one(hypotheses: list[Text], references: list[Text]) -> np.ndarray:
     return np.array([[lib_ter.translation_edit_rate(h, r)[0] for r in references] for h in hypotheses])
 
 
-def assert_equals_sacrebleu(hypotheses: List[Text], references: List[Text]) -> None:
+def assert_equals_sacrebleu(hypotheses: list[Text], references: list[Text]) -> None:
     np.testing.assert_array_equal(edit_counts(hypotheses, references), one_by_one(hypotheses, references))
 
 
-def variants(seed: int, length: int, vocabulary: int, count: int) -> List[Text]:
+def variants(seed: int, length: int, vocabulary: int, count: int) -> list[Text]:
     """A text, and texts made of it by edits and shifts of blocks."""
     generator = random.Random(seed)
     base = [str(generator.randrange(vocabulary)) for _ in range(length)]
@@ -44,7 +43,7 @@ texts = st.lists(st.lists(st.sampled_from("abcdef"), max_size=10), min_size=1, m
 
 @settings(deadline=None)
 @given(texts, texts)
-def test_equals_sacrebleu_on_short_texts(hypotheses: List[Text], references: List[Text]) -> None:
+def test_equals_sacrebleu_on_short_texts(hypotheses: list[Text], references: list[Text]) -> None:
     assert_equals_sacrebleu(hypotheses, references)
 
 
@@ -75,7 +74,7 @@ def test_equals_sacrebleu_where_the_search_ends_early(limit: int, monkeypatch: p
     assert (exhaustive < edit_counts(texts, texts)).any()
 
 
-def edit_counts_with(hypotheses: List[Text], references: List[Text], **limits: int) -> np.ndarray:
+def edit_counts_with(hypotheses: list[Text], references: list[Text], **limits: int) -> np.ndarray:
     """Under other limits than Tercom's."""
     with pytest.MonkeyPatch.context() as patch:
         for name, value in limits.items():

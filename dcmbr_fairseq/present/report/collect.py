@@ -1,8 +1,9 @@
 """What the report shows: pools, utilities and the choices of several systems, one :class:`View` a sentence."""
 
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from tqdm import tqdm
@@ -39,14 +40,14 @@ class View:
     pools: Pools
     utilities: np.ndarray
     expected: np.ndarray
-    texts: List[str]
+    texts: list[str]
     text_expected: np.ndarray
-    reference: Optional[str] = None
-    quality: Optional[np.ndarray] = None
-    text_quality: Optional[np.ndarray] = None
+    reference: str | None = None
+    quality: np.ndarray | None = None
+    text_quality: np.ndarray | None = None
 
     @property
-    def recorded(self) -> Optional[np.ndarray]:
+    def recorded(self) -> np.ndarray | None:
         """``(H,)`` the expected utilities by which the choice was made, if the record has them."""
         values = (self.pools.row or {}).get("expected_utilities")
         fits = isinstance(values, list) and len(values) == len(self.pools.hypotheses.texts)
@@ -64,13 +65,13 @@ class Setting:
         decided_by: signature of the utility that decided, if recorded.
     """
 
-    systems: List[str]
+    systems: list[str]
     signature: str
     settings: Mapping[str, Any]
-    decided_by: Optional[str]
+    decided_by: str | None
 
 
-def read_rows(path: PathLike) -> List[Pools]:
+def read_rows(path: PathLike) -> list[Pools]:
     """All rows of a file of pools.
 
     Raises:
@@ -82,7 +83,7 @@ def read_rows(path: PathLike) -> List[Pools]:
     return rows
 
 
-def recorded_utility(rows: Sequence[Pools]) -> Dict[str, Any]:
+def recorded_utility(rows: Sequence[Pools]) -> dict[str, Any]:
     """The name and arguments of the utility that decided, or chrF where it is not recorded or dear to compute again."""
     settings = (rows[0].row or {}).get("settings") or {}
     if settings.get("utility") in CHEAP_UTILITIES:
@@ -90,7 +91,7 @@ def recorded_utility(rows: Sequence[Pools]) -> Dict[str, Any]:
     return {"name": "chrf", "arguments": {}}
 
 
-def describe(rows: Sequence[Pools], utility: Utility, compared: Sequence[str], name: Optional[str]) -> Setting:
+def describe(rows: Sequence[Pools], utility: Utility, compared: Sequence[str], name: str | None) -> Setting:
     """What the rows have in common, and how the systems are called."""
     row = rows[0].row or {}
     settings = row.get("settings") if isinstance(row.get("settings"), dict) else {}
@@ -101,14 +102,14 @@ def describe(rows: Sequence[Pools], utility: Utility, compared: Sequence[str], n
     return Setting(names, utility.signature(), settings or {}, row.get("signature"))
 
 
-def align(texts: Mapping[int, str], rows: Sequence[Pools], what: str) -> List[str]:
+def align(texts: Mapping[int, str], rows: Sequence[Pools], what: str) -> list[str]:
     """The text of each row: by its id if all ids are numbers, else by its place in the file.
 
     Raises:
         UserError: some row has none.
     """
     numbered = all(isinstance(row.id, int) for row in rows)
-    keys: List[Any] = [row.id for row in rows] if numbered else list(range(len(rows)))
+    keys: list[Any] = [row.id for row in rows] if numbered else list(range(len(rows)))
     missing = [key for key in keys if key not in texts]
     if missing:
         raise UserError(
@@ -117,7 +118,7 @@ def align(texts: Mapping[int, str], rows: Sequence[Pools], what: str) -> List[st
     return [texts[key] for key in keys]
 
 
-def read_compared(pairs: Sequence[str], rows: Sequence[Pools]) -> Dict[str, List[str]]:
+def read_compared(pairs: Sequence[str], rows: Sequence[Pools]) -> dict[str, list[str]]:
     """The translations of ``--compare NAME=FILE``, aligned with the rows.
 
     Raises:
@@ -132,7 +133,7 @@ def read_compared(pairs: Sequence[str], rows: Sequence[Pools]) -> Dict[str, List
     return found
 
 
-def read_references(path: Optional[PathLike], rows: Sequence[Pools]) -> Optional[List[str]]:
+def read_references(path: PathLike | None, rows: Sequence[Pools]) -> list[str] | None:
     """The human references aligned with the rows, or None."""
     return None if path is None else align(dict(enumerate(read_lines(path))), rows, f"--references {path}")
 
@@ -141,7 +142,7 @@ def views(
     rows: Sequence[Pools],
     utility: Utility,
     compared: Mapping[str, Sequence[str]],
-    references: Optional[Sequence[str]] = None,
+    references: Sequence[str] | None = None,
     batch_size: int = 16,
 ) -> Iterator[View]:
     """Yield the view of each row, in order.
@@ -154,7 +155,7 @@ def views(
         batch_size: sentences given to the utility at once.
     """
     others = [list(texts) for texts in zip(*compared.values(), strict=True)] or [[] for _ in rows]
-    humans: Sequence[Optional[str]] = references if references is not None else [None] * len(rows)
+    humans: Sequence[str | None] = references if references is not None else [None] * len(rows)
     cases = [_Case(*case) for case in zip(rows, others, humans, strict=True)]
     with tqdm(total=len(cases), desc=f"utilities ({utility.signature().split('|')[0]})", unit="sentence") as progress:
         for batch in in_batches(cases, batch_size):
@@ -163,7 +164,7 @@ def views(
                 progress.update()
 
 
-def in_batches(items: Iterable[T], size: int) -> Iterator[List[T]]:
+def in_batches(items: Iterable[T], size: int) -> Iterator[list[T]]:
     """Lists of ``size`` items, the last one shorter."""
     iterator = iter(items)
     while batch := list(islice(iterator, size)):
@@ -175,20 +176,20 @@ class _Case:
     """One sentence on its way to the utility and back: everything that is to be compared, each text once."""
 
     pools: Pools
-    others: List[str]
-    human: Optional[str]
+    others: list[str]
+    human: str | None
 
     def comparison(self) -> Comparison:
         """All hypotheses and translations against all references."""
         return Comparison(self._rows(), self._columns(), self.pools.source)
 
-    def _rows(self) -> List[str]:
+    def _rows(self) -> list[str]:
         recorded = (self.pools.row or {}).get("translation")
         return _distinct(
             [*self.pools.hypotheses.texts, *([recorded] if isinstance(recorded, str) else []), *self.others]
         )
 
-    def _columns(self) -> List[str]:
+    def _columns(self) -> list[str]:
         return _distinct([*self.pools.reference_pool.texts, *([] if self.human is None else [self.human])])
 
     def view(self, matrix: np.ndarray) -> View:
@@ -208,5 +209,5 @@ class _Case:
         )  # fmt: skip
 
 
-def _distinct(texts: Iterable[str]) -> List[str]:
+def _distinct(texts: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(texts))

@@ -17,9 +17,10 @@ import json
 import math
 import struct
 import zlib
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from importlib import resources
-from typing import Any, Dict, Iterable, Iterator, List, Tuple
+from typing import Any
 
 import numpy as np
 
@@ -32,7 +33,7 @@ _LEVELS = 255
 DIGITS = 3
 
 
-def index_entry(view: View) -> Dict[str, Any]:
+def index_entry(view: View) -> dict[str, Any]:
     """What the list of sentences needs: texts, and the numbers to sort by."""
     pool, ordered = view.pools.hypotheses, np.sort(view.expected)[::-1]
     entry = {
@@ -49,13 +50,13 @@ def index_entry(view: View) -> Dict[str, Any]:
     return entry
 
 
-def detail(view: View, size: int) -> Tuple[Dict[str, Any], bytes]:
+def detail(view: View, size: int) -> tuple[dict[str, Any], bytes]:
     """The pools of a sentence, and the cells of its heat map, at most ``size`` by ``size``."""
     pool, references = view.pools.hypotheses, view.pools.references
     order = rank(view.expected, pool.text_log_prob())
     columns = (order if references is None else np.argsort(-references.counts(), kind="stable"))[:size]
     low, high = float(view.utilities.min()), float(view.utilities.max())
-    entry: Dict[str, Any] = {
+    entry: dict[str, Any] = {
         "hypotheses": pool.texts,
         "counts": pool.counts().tolist(),
         "logProb": _rounded(pool.text_log_prob()),
@@ -82,7 +83,7 @@ def quantise(utilities: np.ndarray, low: float, high: float) -> bytes:
     return np.rint((utilities - low) / (high - low) * _LEVELS).astype(np.uint8).tobytes()
 
 
-def _rounded(values: np.ndarray) -> List[float]:
+def _rounded(values: np.ndarray) -> list[float]:
     return np.round(values, DIGITS).tolist()
 
 
@@ -91,7 +92,7 @@ def pack(data: bytes) -> str:
     return base64.b64encode(zlib.compress(data, 9)).decode("ascii")
 
 
-def pack_block(details: Iterable[Tuple[Dict[str, Any], bytes]]) -> str:
+def pack_block(details: Iterable[tuple[dict[str, Any], bytes]]) -> str:
     """The details of some sentences as a packed block."""
     entries, cells = zip(*details, strict=True)
     text = json.dumps(entries, separators=(",", ":")).encode("ascii")  # ASCII: lone surrogates survive as escapes
@@ -102,7 +103,7 @@ def pack_block(details: Iterable[Tuple[Dict[str, Any], bytes]]) -> str:
 class Index:
     """What is known of all sentences once their blocks are written: list entries, and the range of utilities."""
 
-    sentences: List[Dict[str, Any]] = field(default_factory=list)
+    sentences: list[dict[str, Any]] = field(default_factory=list)
     low: float = math.inf
     high: float = -math.inf
 
@@ -148,7 +149,7 @@ def asset(name: str) -> str:
     return resources.files(__package__).joinpath(name).read_text("utf-8")
 
 
-def fill(template: str, values: Dict[str, str]) -> str:
+def fill(template: str, values: dict[str, str]) -> str:
     """Replace ``{{ name }}`` by its value; values are not looked at again."""
     parts = template.split("{{ ")
     out = [parts[0]]
