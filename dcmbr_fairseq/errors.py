@@ -1,11 +1,30 @@
 """The one exception a user may see: a sentence that names the flag, the value and the remedy."""
 
+import difflib
 import sys
+from collections.abc import Iterable
 from types import TracebackType
 
 
 class UserError(ValueError):
     """Bad input. The message is one clear sentence naming flag, value and remedy; it is all that the user is shown."""
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """The ``known`` name that looks most like ``name``, or an empty string where none is like it.
+
+    Case does not count, nor does whether words are joined by ``-`` or ``_``.
+    """
+    plain = {one.lower().replace("_", "-"): one for one in known}
+    found = difflib.get_close_matches(name.lower().replace("_", "-"), plain, n=1)
+    return plain[found[0]] if found else ""
+
+
+def suggestion(name: str, known: Iterable[str]) -> str:
+    """The remedy for an unknown ``name``: ``did you mean beta?``, or all ``known`` names where none is like it."""
+    names = list(known)
+    likely = nearest(name, names)
+    return f"did you mean {likely}?" if likely else f"choose one of {', '.join(names)}" if names else "leave it out"
 
 
 def print_user_errors_plainly() -> None:

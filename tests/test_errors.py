@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from dcmbr_fairseq.errors import UserError, print_user_errors_plainly
+from dcmbr_fairseq.errors import UserError, nearest, print_user_errors_plainly, suggestion
 
 
 @pytest.fixture(autouse=True)
@@ -35,3 +35,20 @@ def test_hook_is_set_once() -> None:
     assert hook is not sys.__excepthook__
     print_user_errors_plainly()
     assert sys.excepthook is hook
+
+
+@pytest.mark.parametrize(
+    ("name", "likely"),
+    [
+        ("chrg", "chrf"), ("charorder", "char_order"), ("CHAR-ORDER", "char_order"), ("lower", "lowercase"),
+        ("beta", "beta"), ("colour", ""), ("", ""),
+    ],
+)  # fmt: skip
+def test_the_nearest_name_is_the_one_that_was_meant(name: str, likely: str) -> None:
+    assert nearest(name, ["char_order", "lowercase", "beta", "chrf"]) == likely
+
+
+def test_an_unknown_name_is_answered_with_the_nearest_or_with_all() -> None:
+    assert suggestion("beat", ["beta", "order"]) == "did you mean beta?"
+    assert suggestion("colour", ["beta", "order"]) == "choose one of beta, order"
+    assert suggestion("beta", []) == "leave it out"
