@@ -12,7 +12,7 @@ from typing import NamedTuple
 from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.evaluation.metrics import ERROR_RATES
 from dcmbr_fairseq.present import paper
-from dcmbr_fairseq.present.results import SETTINGS, Row, Value, decoding_of, means, number, refuse_mixture, require
+from dcmbr_fairseq.present.results import SETTINGS, Cells, Value, decoding_of, means, number, refuse_mixture, require
 from dcmbr_fairseq.present.tables import Cell, Grid
 
 #: (decoding, N, the row's other keys) -> mean score; N is 0 for beam search, which has no pool.
@@ -79,7 +79,7 @@ def best(pairs: Sequence[Pair], first: int, lowest: bool = False) -> list[int]:
     return [column for column, value in known.items() if value == wanted] if len(known) > 1 else []
 
 
-def scores_by_decoding(rows: Sequence[Row], key: str, temperature: float) -> Scores:
+def scores_by_decoding(rows: Sequence[Cells], key: str, temperature: float) -> Scores:
     """Mean scores of beam search, naive MBR, and DC-MBR at T_h = T_r = ``temperature``.
 
     Raises:
@@ -111,17 +111,17 @@ def pool_size(value: Value) -> float:
     return value
 
 
-def bilingual(rows: Sequence[Row], task: str | None, temperature: float) -> Grid:
+def bilingual(rows: Sequence[Cells], paper_table: str | None, temperature: float) -> Grid:
     """Table 1: BS, MBR and DC-MBR for each N and label smoothing.
 
     Args:
         rows: columns label_smoothing, decoding, score; num_hyp and the temperatures of sampled decodings. Rows of
             models that were trained otherwise (GER) are left out.
-        task: whose numbers of the paper stand beside ours (a key of ``paper.BILINGUAL``), or None.
+        paper_table: whose numbers of the paper stand beside ours (a key of ``paper.BILINGUAL``), or None.
         temperature: T_h = T_r of DC-MBR.
     """
     rows = [row for row in rows if row.get("label_smoothing") != "-"]
-    printed = paper.BILINGUAL[task] if task else {}
+    printed = paper.BILINGUAL[paper_table] if paper_table else {}
     scores = scores_by_decoding(rows, "label_smoothing", temperature)
     keys = sorted({(size, key) for _, size, key in scores if size} | {(float(n), s) for n, s in printed})
     lines = []
@@ -133,35 +133,35 @@ def bilingual(rows: Sequence[Row], task: str | None, temperature: float) -> Grid
         lines.append(Line(labels, beam, [mbr], [ours], [theirs.printed_difference]))
     rules = [i for i, line in enumerate(lines) if i == 0 or line.labels[0] != lines[i - 1].labels[0]]
     header = ["candidates", "model", "BS", "MBR", "Ours", "Δ"]
-    theirs_in = task and f"{paper.BILINGUAL_METRIC[task]} in the paper, {task}"
+    theirs_in = paper_table and f"{paper.BILINGUAL_METRIC[paper_table]} in the paper, {paper_table}"
     return grid_of(lines, header, rules, caption(rows, theirs_in), theirs_in is not None)
 
 
-def multilingual(rows: Sequence[Row], task: str | None, temperature: float) -> Grid:
+def multilingual(rows: Sequence[Cells], paper_table: str | None, temperature: float) -> Grid:
     """Table 2: BS, and MBR and DC-MBR for each N, for each direction, and their average.
 
     Args:
         rows: columns task (ending in a direction such as en-de), decoding, score, num_hyp and temperatures.
-        task: not None for the paper's numbers beside ours.
+        paper_table: not None for the paper's numbers beside ours.
         temperature: T_h = T_r of DC-MBR.
     """
     scores: Scores = {
         (d, n, direction(str(key))): s for (d, n, key), s in scores_by_decoding(rows, "task", temperature).items()
     }
-    sizes = sorted({n for _, n, _ in scores if n} | ({10.0, 50.0} if task else set()))
-    directions = list(dict.fromkeys([*(paper.WMT16 if task else ()), *(str(key) for _, _, key in scores)]))
-    lines = [multilingual_line(d, paper.WMT16.get(d) if task else None, sizes, scores) for d in directions]
+    sizes = sorted({n for _, n, _ in scores if n} | ({10.0, 50.0} if paper_table else set()))
+    directions = list(dict.fromkeys([*(paper.WMT16 if paper_table else ()), *(str(key) for _, _, key in scores)]))
+    lines = [multilingual_line(d, paper.WMT16.get(d) if paper_table else None, sizes, scores) for d in directions]
     if lines:
-        lines.append(average_line(lines, paper.WMT16_AVERAGE if task else None, sizes))
+        lines.append(average_line(lines, paper.WMT16_AVERAGE if paper_table else None, sizes))
     header = ["direction", "BS", *(title for n in sizes for title in (f"MBR N={n:g}", f"Ours N={n:g}", "Δ"))]
-    about = caption(rows, task and "BLEURT in the paper, Table 2")
-    return grid_of(lines, header, [0, len(lines) - 1], about, task is not None)
+    about = caption(rows, paper_table and "BLEURT in the paper, Table 2")
+    return grid_of(lines, header, [0, len(lines) - 1], about, paper_table is not None)
 
 
-def direction(task: str) -> str:
+def direction(test_set: str) -> str:
     """``en-de`` of ``wmt16-en-de``; other names stay as they are."""
-    match = re.search(r"\b([a-z]{2}-[a-z]{2})$", task)
-    return match[1] if match else task
+    match = re.search(r"\b([a-z]{2}-[a-z]{2})$", test_set)
+    return match[1] if match else test_set
 
 
 def multilingual_line(name: str, theirs: paper.Multilingual | None, sizes: Sequence[float], scores: Scores) -> Line:
@@ -197,18 +197,18 @@ def grid_of(lines: Sequence[Line], header: Sequence[str], rules: Sequence[int], 
     return Grid(header, cells, labels=labels, bold=bold, rules=rules, caption=about)
 
 
-def caption(rows: Sequence[Row], theirs: str | None) -> str:
+def caption(rows: Sequence[Cells], theirs: str | None) -> str:
     """Our metric, and what stands in parentheses."""
     metric = rows[0].get("metric") if rows else None
     return " ".join([*([f"{metric}."] if metric else []), *([f"In parentheses: {theirs}."] if theirs else [])])
 
 
-def utilities(rows: Sequence[Row], task: str | None, temperature: float) -> Grid:
-    """The appendix' study of utilities: DC-MBR / naive MBR for each utility and metric, means over tasks.
+def utilities(rows: Sequence[Cells], paper_table: str | None, temperature: float) -> Grid:
+    """The appendix' study of utilities: DC-MBR / naive MBR for each utility and metric, means over test sets.
 
     Args:
         rows: columns utility, metric, decoding, score and temperatures.
-        task: not None for the paper's numbers beside ours.
+        paper_table: not None for the paper's numbers beside ours.
         temperature: T_h = T_r of DC-MBR.
     """
     scores: dict[tuple[Value, ...], float] = {}
@@ -219,7 +219,7 @@ def utilities(rows: Sequence[Row], task: str | None, temperature: float) -> Grid
         chosen = [row for row in chosen if row["decoding"]]
         found = means(chosen, ("utility", "metric", "decoding"), same=("label_smoothing", "ref_pool", "num_ref"))
         scores = {key: mean.mean for key, mean in found.items()}
-    printed = paper.UTILITIES if task else {}
+    printed = paper.UTILITIES if paper_table else {}
     names = list(dict.fromkeys([*printed, *(str(key[0]) for key in scores)]))
     metrics = list(dict.fromkeys([*(m for row in printed.values() for m in row), *(str(key[1]) for key in scores)]))
     pairs = {
@@ -227,41 +227,41 @@ def utilities(rows: Sequence[Row], task: str | None, temperature: float) -> Grid
         for u in names for m in metrics for i, d in enumerate(("dcmbr", "mbr"))
     }  # fmt: skip
     header = ["utility", *(f"{metric} {side}" for metric in metrics for side in ("Ours", "MBR"))]
-    table = [[u, *(pairs[u, m, i].show(bool(task)) for m in metrics for i in (0, 1))] for u in names]
+    table = [[u, *(pairs[u, m, i].show(bool(paper_table)) for m in metrics for i in (0, 1))] for u in names]
     bold: list[list[int]] = [[] for _ in names]
     for column, (metric, side) in enumerate([(m, i) for m in metrics for i in (0, 1)], 1):
         column_pairs = [pairs[u, metric, side] for u in names]
         for row in best(column_pairs, 0, metric in ERROR_RATES):  # the best utility of each metric
             bold[row].append(column)
-    return Grid(header, table, bold=bold, caption=caption([], "the paper" if task else None))
+    return Grid(header, table, bold=bold, caption=caption([], "the paper" if paper_table else None))
 
 
-def data(rows: Sequence[Row], task: str | None, temperature: float) -> Grid:
+def data(rows: Sequence[Cells], paper_table: str | None, temperature: float) -> Grid:
     """The appendix' data sets: segments of each split.
 
     Args:
         rows: columns task, split (train, valid or test) and segments.
-        task: not None for the paper's numbers beside ours.
+        paper_table: not None for the paper's numbers beside ours.
         temperature: not used.
     """
     if rows:
         require(rows, ("task", "split", "segments"), "this table")
     counts = {(row["task"], row["split"]): f"{number(row, 'segments'):.0f}" for row in rows}
-    printed: dict[str, tuple[str | int | None, ...]] = dict(paper.DATA) if task else {}
+    printed: dict[str, tuple[str | int | None, ...]] = dict(paper.DATA) if paper_table else {}
     names = list(dict.fromkeys([*printed, *(name for name, _ in counts)]))
     table: list[list[Cell]] = []
     for name in names:
         theirs = printed.get(name, (None, None, None))
         ours = [counts.get((name, split)) for split in ("train", "valid", "test")]
-        shown = [f"{o or '-'} ({t or '-'})" if task else o for o, t in zip(ours, theirs, strict=True)]
+        shown = [f"{o or '-'} ({t or '-'})" if paper_table else o for o, t in zip(ours, theirs, strict=True)]
         table.append([name, *shown])
-    return Grid(["task", "train", "valid", "test"], table, caption=caption([], "the paper" if task else None))
+    return Grid(["task", "train", "valid", "test"], table, caption=caption([], "the paper" if paper_table else None))
 
 
 class Layout(NamedTuple):
     """A table that ``dcmbr table`` can make."""
 
-    build: Callable[[Sequence[Row], str | None, float], Grid]
+    build: Callable[[Sequence[Cells], str | None, float], Grid]
     paper: str
     title: str
 

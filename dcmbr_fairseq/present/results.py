@@ -12,7 +12,8 @@ from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.files import PathLike
 from dcmbr_fairseq.present.tables import read_table
 
-Row = dict[str, str]
+#: A row as it was read: column -> text of the cell.
+Cells = dict[str, str]
 Value = float | str
 
 #: What a measurement depends on beside the model and the seed: a mean over any of these would say nothing.
@@ -40,7 +41,7 @@ class Mean:
     count: int
 
 
-def read_results(paths: Sequence[PathLike], conditions: Sequence[str] = ()) -> list[Row]:
+def read_results(paths: Sequence[PathLike], conditions: Sequence[str] = ()) -> list[Cells]:
     """The rows of all tables that fulfil every condition ``column=value`` (``--where``).
 
     Rows of beam search, which has no pools, stay whatever is said of pools.
@@ -60,7 +61,7 @@ def read_results(paths: Sequence[PathLike], conditions: Sequence[str] = ()) -> l
     return rows
 
 
-def fulfils(row: Row, column: str, wanted: Value) -> bool:
+def fulfils(row: Cells, column: str, wanted: Value) -> bool:
     """Whether a cell has the value, or says that it means nothing to beam search."""
     silent = row.get("decoding") == "beam" and column in POOLS and row[column] in ("", "-")
     return silent or as_value(row[column]) == wanted
@@ -74,7 +75,7 @@ def as_value(text: str) -> Value:
         return text
 
 
-def number(row: Row, column: str) -> float:
+def number(row: Cells, column: str) -> float:
     """The number in a cell.
 
     Raises:
@@ -86,7 +87,7 @@ def number(row: Row, column: str) -> float:
     return value
 
 
-def require(rows: Sequence[Row], columns: Iterable[str], what: str) -> None:
+def require(rows: Sequence[Cells], columns: Iterable[str], what: str) -> None:
     """Refuse rows that lack one of the columns.
 
     Raises:
@@ -97,7 +98,7 @@ def require(rows: Sequence[Row], columns: Iterable[str], what: str) -> None:
         raise UserError(f"{what} needs the columns {', '.join(missing)}: see docs/analysis.md for the tables' columns")
 
 
-def refuse_mixture(rows: Sequence[Row], columns: Iterable[str]) -> None:
+def refuse_mixture(rows: Sequence[Cells], columns: Iterable[str]) -> None:
     """Refuse rows with several values of a column over which a mean would say nothing, such as ``metric``.
 
     Raises:
@@ -111,14 +112,14 @@ def refuse_mixture(rows: Sequence[Row], columns: Iterable[str]) -> None:
 
 
 def means(
-    rows: Sequence[Row], keys: Sequence[str], column: str = "score", same: Sequence[str] = ()
+    rows: Sequence[Cells], keys: Sequence[str], column: str = "score", same: Sequence[str] = ()
 ) -> dict[tuple[Value, ...], Mean]:
     """The mean of ``column`` over the rows (seeds, mostly) that agree in ``keys``, in the order of their first row.
 
     Raises:
         UserError: a cell is no number, or rows that agree in ``keys`` differ in one of the columns ``same``.
     """
-    groups: dict[tuple[Value, ...], list[Row]] = {}
+    groups: dict[tuple[Value, ...], list[Cells]] = {}
     for row in rows:
         groups.setdefault(tuple(as_value(row[key]) for key in keys), []).append(row)
     found = {}
@@ -129,7 +130,7 @@ def means(
     return found
 
 
-def averaged_over_seeds(rows: Sequence[Row], columns: Sequence[str]) -> list[Row]:
+def averaged_over_seeds(rows: Sequence[Cells], columns: Sequence[str]) -> list[Cells]:
     """One row for each measurement, the numbers in ``columns`` averaged over the values of the column ``seed``.
 
     Rows that agree in all of :data:`IDENTITY` and in the seed are measurements of their own.
@@ -139,7 +140,7 @@ def averaged_over_seeds(rows: Sequence[Row], columns: Sequence[str]) -> list[Row
     """
     keys = [name for name in IDENTITY if name not in columns]
     seen: dict[tuple[str, ...], int] = {}
-    groups: dict[tuple[str, ...], list[Row]] = {}
+    groups: dict[tuple[str, ...], list[Cells]] = {}
     for row in rows:
         identity = tuple(row.get(name, "") for name in keys)
         with_seed = (*identity, row.get("seed", ""))
@@ -151,7 +152,7 @@ def averaged_over_seeds(rows: Sequence[Row], columns: Sequence[str]) -> list[Row
     ]
 
 
-def distinct(rows: Sequence[Row], column: str) -> list[Value]:
+def distinct(rows: Sequence[Cells], column: str) -> list[Value]:
     """The different values of a column: numbers in ascending order, then texts in the order of their first row."""
     values = list(dict.fromkeys(as_value(row[column]) for row in rows))
     numbers, texts = [v for v in values if isinstance(v, float)], [v for v in values if isinstance(v, str)]
@@ -163,7 +164,7 @@ def label(value: Value) -> str:
     return f"{value:g}" if isinstance(value, float) else value
 
 
-def decoding_of(row: Row, temperature: float) -> str:
+def decoding_of(row: Cells, temperature: float) -> str:
     """Which column of the paper's tables a row belongs to: ``beam``, ``mbr``, ``dcmbr``, or ``""`` for none.
 
     Args:

@@ -14,7 +14,8 @@ pytest.importorskip("matplotlib", reason="needs matplotlib (the extra [plots])")
 
 from matplotlib.colors import to_rgb
 
-from dcmbr_fairseq.present.figures import direction_styles, draw, ordered_styles, styles
+from dcmbr_fairseq.present.figures import draw
+from dcmbr_fairseq.present.series import direction_styles, ordered_styles, styles
 
 
 def rows(header, *lines):
