@@ -22,7 +22,7 @@ LAYERS: list[set[str]] = [
     {"decoding", "search"},
     {"sampling", "preflight"},
     {"pools", "present"},
-    {"evaluation", "rules", "corpus"},
+    {"evaluation", "rules", "corpus", "training"},
     {"utilities", "criterions", "decoders"},
     {"files", "errors", "compat", "registration", "lemma"},
 ]
@@ -36,6 +36,7 @@ DOORS: dict[str, set[str]] = {
     "preflight": {"tasks", "decoding", "measure"},
     "measure": {"commands"},
     "present": {"measure", "commands"},
+    "training": {"commands"},
     "criterions": {"__init__", "tasks", "measure"},
 }
 PURE = ["pools", "present", "utilities", "rules", "evaluation", "corpus", "files", "errors", "lemma"]

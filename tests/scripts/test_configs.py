@@ -13,8 +13,8 @@ import pytest
 from fairseq_commands import REPOSITORY, run_fairseq
 from toy_world import Toy
 
-from dcmbr_fairseq.commands.flags import CHOICES, compose, to_flags
 from dcmbr_fairseq.errors import UserError
+from dcmbr_fairseq.training.flags import CHOICES, compose, to_flags
 
 CONFIGS = REPOSITORY / "configs"
 GER = ["recipe=ger_finetuning", "criterion.ger_alpha=0.3", "criterion.ger_beta=0.2"]

@@ -9,8 +9,8 @@ from fairseq_commands import generated, run_fairseq
 from toy_world import Toy
 
 from dcmbr_fairseq.cli import main
-from dcmbr_fairseq.commands.average import average, last_checkpoints
 from dcmbr_fairseq.errors import UserError
+from dcmbr_fairseq.training.averaging import average, last_checkpoints
 
 
 def write(path: Path, **parameters: torch.Tensor) -> Path:
