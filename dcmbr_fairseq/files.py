@@ -1,45 +1,67 @@
-"""Reading and writing text so that nothing is lost: lines end at \\n alone, and outputs appear whole or not at all."""
+"""Reading and writing files so that nothing is lost: lines end at \\n alone, and outputs appear whole or not at all.
+
+What an output's path names decides how it is written. A regular file, or nothing yet, is replaced whole; a link is
+followed; all else, such as a pipe, a device, ``/dev/stdout`` or the shell's ``>(command)``, is written to as it stands.
+"""
 
 import contextlib
 import errno
 import gzip
 import io
 import os
-import tempfile
-from collections.abc import Iterator
+import re
+import stat
+import sys
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import IO, Union
+from typing import IO, Any, BinaryIO
 
 from dcmbr_fairseq.errors import UserError
+from dcmbr_fairseq.file_errors import DAMAGE, PathLike, check_input, reading, unreadable, writing
+from dcmbr_fairseq.temporary import Temporary
 
-PathLike = Union[str, "os.PathLike[str]"]
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
-def open_text(path: PathLike) -> IO[str]:
-    """Open UTF-8 text for reading, ``.gz`` or plain. Only ``\\n`` ends a line: ``\\r`` and U+2028 stay inside it."""
-    if str(path).endswith(".gz"):
-        return gzip.open(path, "rt", encoding="utf-8", newline="\n")
-    return open(path, encoding="utf-8", newline="\n")
+# --- reading -------------------------------------------------------------------------------------------------------
+
+
+def open_bytes(path: PathLike) -> IO[bytes]:
+    """Open a regular file, ``.gz`` or plain, for reading.
+
+    Raises:
+        UserError: it is missing, or cannot be read.
+    """
+    check_input(path)
+    with reading(path):
+        return gzip.open(path) if str(path).endswith(".gz") else open(path, "rb")  # type: ignore[return-value]
 
 
 def iter_lines(path: PathLike) -> Iterator[str]:
-    """Yield the lines of a UTF-8 file (plain or ``.gz``) without their ``\\n``.
+    """Yield the lines of a UTF-8 file (plain or ``.gz``) without their ``\\n`` and without a byte order mark.
+
+    Only ``\\n`` ends a line: ``\\r`` and U+2028 stay inside it.
 
     Raises:
-        UserError: the file is missing, or a line is not UTF-8.
+        UserError: the file is missing, cannot be read or is damaged, or a line is not UTF-8.
     """
-    if not Path(path).is_file():
-        raise UserError(f"{path} is not a file: give the path of an existing text file")
     number = 0
-    with open_text(path) as lines:
-        try:
-            for line in lines:
-                yield line[:-1] if line.endswith("\n") else line
-                number += 1
-        except UnicodeDecodeError as error:
-            raise UserError(
-                f"{path} is not UTF-8 after line {number} ({error.reason}): convert it with iconv, or drop those lines"
-            ) from error
+    with open_bytes(path) as file:
+        while True:
+            try:  # not around the yield: what others do with a line is nothing to say about this file
+                line = file.readline()
+            except DAMAGE as error:
+                raise unreadable(f"{path}, after line {number},", error) from error
+            if not line:
+                return
+            number += 1
+            try:
+                yield (line.removeprefix(BYTE_ORDER_MARK) if number == 1 else line).removesuffix(b"\n").decode("utf-8")
+            except UnicodeDecodeError as error:
+                raise UserError(
+                    f"{path}, line {number}, is not UTF-8 (byte {error.start + 1}: {error.reason}): convert the file "
+                    "with iconv, or drop such lines"
+                ) from error
 
 
 def read_lines(path: PathLike) -> list[str]:
@@ -47,15 +69,84 @@ def read_lines(path: PathLike) -> list[str]:
     return list(iter_lines(path))
 
 
+# --- where an output goes ------------------------------------------------------------------------------------------
+
+
+def is_stream(path: PathLike) -> bool:
+    """Whether an output is written to as it stands: a pipe, a device, a socket, an open file of this process.
+
+    Raises:
+        UserError: the system does not tell.
+    """
+    if _open_descriptor(path) is not None:
+        return True
+    with writing(path), contextlib.suppress(FileNotFoundError):
+        mode = os.stat(path).st_mode
+        return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
+    return False
+
+
+def _open_descriptor(path: PathLike) -> int | None:
+    """The number of the open file of this process that ``/dev/stdout``, ``/dev/fd/N`` and their like stand for."""
+    place = Path(path)
+    for _ in range(40):  # as many links as the system follows
+        folder = os.path.realpath(place.parent)
+        if re.fullmatch(rf"/proc/{os.getpid()}(/task/\d+)?/fd", folder) and place.name.isdecimal():
+            return int(place.name)
+        if not os.path.islink(place):
+            return None
+        place = Path(folder) / os.readlink(place)
+    return None
+
+
+def check_output(path: PathLike) -> None:
+    """Find out before work starts whether an output could be written, as far as that can be known.
+
+    Raises:
+        UserError: it is a folder, or below a file; its name is too long; or there is no permission to write it.
+    """
+    if is_stream(path):
+        return
+    with writing(path):
+        target = os.path.realpath(path)
+        if os.path.isdir(target) or str(path).endswith("/"):
+            raise _system_error(errno.EISDIR)
+        if os.path.lexists(target):
+            _check_access(target, os.W_OK)
+        folder, parts = os.path.split(target)
+        missing = [parts]
+        while not os.path.lexists(folder):
+            folder, name = os.path.split(folder)
+            missing.append(name)
+        if not os.path.isdir(folder):
+            raise _system_error(errno.ENOTDIR)
+        _check_access(folder, os.W_OK | os.X_OK)
+        if any(len(os.fsencode(name)) > os.pathconf(folder, "PC_NAME_MAX") for name in missing):
+            raise _system_error(errno.ENAMETOOLONG)
+
+
+def _check_access(path: str, mode: int) -> None:
+    if not os.access(path, mode, effective_ids=True):
+        raise _system_error(errno.EROFS if os.statvfs(path).f_flag & os.ST_RDONLY else errno.EACCES)
+
+
+def _system_error(code: int) -> OSError:
+    return OSError(code, os.strerror(code))
+
+
+# --- writing -------------------------------------------------------------------------------------------------------
+
+
 @contextlib.contextmanager
 def atomic_writer(path: PathLike) -> Iterator[IO[str]]:
     """Write a UTF-8 file (plain or ``.gz``) that appears under ``path`` whole, or not at all.
 
     The text goes to a temporary name in the same folder, is flushed to disk and renamed when the block ends; an
-    exception (Ctrl-C and a full disk included) removes it. Missing parent folders are made.
+    exception (Ctrl-C and a full disk included) removes it. Missing parent folders are made. Pipes, devices and their
+    like get the text as it comes.
 
     Raises:
-        UserError: the disk is full.
+        UserError: it cannot be written, or the disk is full.
     """
     with atomic_writers(path) as (out,):
         yield out
@@ -64,47 +155,131 @@ def atomic_writer(path: PathLike) -> Iterator[IO[str]]:
 @contextlib.contextmanager
 def atomic_writers(*paths: PathLike) -> Iterator[tuple[IO[str], ...]]:
     """Write several files that appear all together, or not at all; see :func:`atomic_writer`."""
-    names: list[str] = []
-    try:
-        with contextlib.ExitStack() as opened:
-            outs = tuple(opened.enter_context(_temporary(Path(path), names)) for path in paths)
-            yield outs
-        for name, path in zip(names, paths, strict=True):
-            os.replace(name, path)
-    except OSError as error:
-        if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
-            raise
-        listed = " and ".join(map(str, paths))
-        raise UserError(
-            f"the disk is full: {listed} could not be written ({error.strerror}) and nothing was kept under that name; "
-            "free some space, or write elsewhere"
-        ) from error
-    finally:
-        for name in names:
-            with contextlib.suppress(FileNotFoundError):
-                os.unlink(name)
+    with _outputs(paths) as outputs:
+        yield tuple(output.text() for output in outputs)
 
 
 @contextlib.contextmanager
-def _temporary(target: Path, names: list[str]) -> Iterator[IO[str]]:
-    """A new file beside ``target``, its name added to ``names``; on disk, complete, when the block ends."""
-    target.parent.mkdir(parents=True, exist_ok=True)
-    descriptor, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".partial")
-    names.append(name)
-    with open(descriptor, "wb") as raw:
+def atomic_bytes_writer(path: PathLike) -> Iterator[BinaryIO]:
+    """Write bytes that appear whole, or not at all; see :func:`atomic_writer`."""
+    with _outputs([path]) as (output,):
+        yield output.file
+
+
+@contextlib.contextmanager
+def _outputs(paths: Sequence[PathLike]) -> Iterator[list["_Output"]]:
+    """Outputs that are published together when the block ends, and abandoned when it fails."""
+    with contextlib.ExitStack() as opened:
+        outputs = [opened.enter_context(contextlib.closing(_Output(path))) for path in paths]
+        targets = [output.target for output in outputs if output.target is not None]
+        if len(set(targets)) < len(targets):
+            raise UserError(f"{' and '.join(map(str, paths))} are one and the same file: the outputs need two")
+        try:
+            yield outputs
+            for output in outputs:
+                output.finish()
+        except Exception as error:  # what stands between, such as torch.save, may have made another of it
+            failure = next((output.failure for output in outputs if output.failure is not None), error)
+            if failure is error:
+                raise
+            raise failure from error
+        for output in outputs:
+            output.publish()
+
+
+class _Output:
+    """One output: opened at once, and published, or else abandoned, at the end.
+
+    Attributes:
+        target: the regular file that it replaces; None for a stream.
+        file: its bytes.
+    """
+
+    def __init__(self, path: PathLike) -> None:
+        check_output(path)
+        self.path = path
+        self.target: Path | None = None
+        self._temporary: Temporary | None = None
+        self._text: io.TextIOWrapper | None = None
+        with writing(path):
+            if is_stream(path):
+                self._raw = _NamedRaw(_open_stream(path), path, closefd=True)
+            else:
+                self.target = Path(os.path.realpath(path))
+                self.target.parent.mkdir(parents=True, exist_ok=True)
+                self._temporary = Temporary(self.target)
+                self._raw = _NamedRaw(self._temporary.descriptor, path, closefd=False)
+        self.file: BinaryIO = io.BufferedWriter(self._raw)
+
+    def text(self) -> IO[str]:
+        """Its text; packed where the path ends in ``.gz``."""
         # no name and no time in the header: the same text gives the same bytes
-        packed = gzip.GzipFile("", "wb", fileobj=raw, mtime=0) if target.suffix == ".gz" else raw
-        with io.TextIOWrapper(packed, encoding="utf-8", newline="\n") as out:
-            yield out
-            out.flush()
-            if packed is not raw:
-                packed.close()
-            raw.flush()
-            os.fsync(raw.fileno())
-    os.chmod(name, 0o666 & ~_umask())  # mkstemp makes files private; an output follows the user's umask
+        packed = gzip.GzipFile("", "wb", fileobj=self.file, mtime=0) if str(self.path).endswith(".gz") else self.file
+        self._text = io.TextIOWrapper(packed, encoding="utf-8", newline="\n")
+        return self._text
+
+    def finish(self) -> None:
+        """Bring everything to the disk."""
+        if self._text is not None:
+            self._text.close()
+        if not self.file.closed:
+            self.file.flush()
+        if self._temporary is not None:
+            with writing(self.path):
+                os.fsync(self._temporary.descriptor)
+
+    @property
+    def failure(self) -> UserError | None:
+        """Why something could not be written, if so."""
+        return self._raw.failure
+
+    def publish(self) -> None:
+        """Let it appear under its name.
+
+        Raises:
+            UserError: something else has got this name meanwhile, which must not be replaced.
+        """
+        if self._temporary is not None and self.target is not None:
+            if is_stream(self.path) or Path(os.path.realpath(self.path)) != self.target:
+                raise UserError(f"{self.path} has become something else while it was written: give another name")
+            with writing(self.path):
+                self._temporary.become(self.target)
+
+    def close(self) -> None:
+        """Let go of everything; what has not been published is lost."""
+        self._raw.abandoned = True
+        if self._text is not None:
+            self._text.close()
+        self.file.close()
+        if self._temporary is not None:
+            self._temporary.close()
 
 
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+class _NamedRaw(io.FileIO):
+    """An open file whose failures are sentences that name the output, whoever writes through it."""
+
+    def __init__(self, descriptor: int, path: PathLike, closefd: bool) -> None:
+        super().__init__(descriptor, "wb", closefd=closefd)
+        self.path = path
+        self.abandoned = False
+        self.failure: UserError | None = None
+
+    def write(self, data: Any) -> int:
+        if self.abandoned:  # what is still in the buffers above goes nowhere
+            return memoryview(data).nbytes
+        try:
+            with writing(self.path):
+                return super().write(data)
+        except UserError as error:
+            self.failure = error
+            raise
+
+
+def _open_stream(path: PathLike) -> int:
+    """A new descriptor of a stream; it shares its place with the one that ``/dev/stdout`` and its like stand for."""
+    descriptor = _open_descriptor(path)
+    if descriptor is None:
+        return os.open(path, os.O_WRONLY | os.O_NOCTTY)
+    for stream in (sys.stdout, sys.stderr):
+        stream.flush()  # what has been printed before comes first
+    return os.dup(descriptor)

@@ -1,20 +1,18 @@
 """Aligned files as streams of chunks of raw lines, and chunks over several processes, in order and in little memory."""
 
-import gzip
 import multiprocessing
 import signal
-import zlib
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack
 from itertools import islice
-from pathlib import Path
 from typing import IO, NamedTuple, TypeVar
 
 from dcmbr_fairseq.errors import UserError
-from dcmbr_fairseq.files import PathLike
+from dcmbr_fairseq.file_errors import reading
+from dcmbr_fairseq.files import PathLike, open_bytes
 
 LINES_PER_CHUNK = 4000
 BLOCK = 1 << 20  # bytes
@@ -39,16 +37,13 @@ def count_lines(path: PathLike) -> int:
     """The number of lines of a file, plain or ``.gz``; the last need not end with a ``\\n``.
 
     Raises:
-        UserError: the file is missing, or its ``.gz`` is cut off or damaged.
+        UserError: the file is missing, cannot be read, or its ``.gz`` is cut off or damaged.
     """
     lines, last = 0, b"\n"
-    with _open_bytes(path) as file:
-        try:
-            while block := file.read(BLOCK):
-                lines += block.count(b"\n")
-                last = block[-1:]
-        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-            raise UserError(f"{path} is cut off or damaged ({error}): fetch or make it again") from error
+    with open_bytes(path) as file, reading(path):
+        while block := file.read(BLOCK):
+            lines += block.count(b"\n")
+            last = block[-1:]
     return lines + (last != b"\n")
 
 
@@ -70,13 +65,14 @@ def aligned_chunks(paths: Sequence[PathLike]) -> Iterator[Chunk]:
     """The files' lines, up to ``LINES_PER_CHUNK`` of each at a time.
 
     Raises:
-        UserError: one file ends before the others (see :func:`aligned_length`, which finds it earlier).
+        UserError: one file ends before the others (see :func:`aligned_length`, which finds it earlier), or cannot be
+            read.
     """
     with ExitStack() as opened:
-        files = [opened.enter_context(_open_bytes(path)) for path in paths]
+        files = [opened.enter_context(open_bytes(path)) for path in paths]
         first = 1
         while True:
-            columns = tuple([_without_end(line) for line in islice(file, LINES_PER_CHUNK)] for file in files)
+            columns = tuple(map(_next_lines, files, paths))
             if len({len(column) for column in columns}) > 1:
                 raise UserError(f"{paths[0]} and the files beside it changed while they were read: start again")
             if not columns[0]:
@@ -122,10 +118,9 @@ def _leave_interrupts_to_parent() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
-def _open_bytes(path: PathLike) -> IO[bytes]:
-    if not Path(path).is_file():
-        raise UserError(f"{path} is not a file: give the path of an existing text file")
-    return gzip.open(path, "rb") if str(path).endswith(".gz") else open(path, "rb")  # type: ignore[return-value]
+def _next_lines(file: IO[bytes], path: PathLike) -> list[bytes]:
+    with reading(path):
+        return [_without_end(line) for line in islice(file, LINES_PER_CHUNK)]
 
 
 def _without_end(line: bytes) -> bytes:

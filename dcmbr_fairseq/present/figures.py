@@ -4,9 +4,9 @@ import io
 import logging
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, TextIO, cast
+from typing import TYPE_CHECKING, NamedTuple
 
-from dcmbr_fairseq.files import PathLike, atomic_writer
+from dcmbr_fairseq.files import PathLike, atomic_bytes_writer
 from dcmbr_fairseq.present import drawings
 from dcmbr_fairseq.present.results import Cells
 from dcmbr_fairseq.present.series import LOOK, new_figure
@@ -70,6 +70,6 @@ def save(figure: "Figure", prefix: PathLike, forms: Sequence[str] = ("png", "pdf
         with rc_context(LOOK):
             figure.savefig(data, format=form, dpi=dpi, metadata={"CreationDate": None} if form == "pdf" else None)
         paths.append(Path(f"{prefix}.{form}"))
-        with atomic_writer(paths[-1]) as out:
-            cast(TextIO, out).buffer.write(data.getvalue())
+        with atomic_bytes_writer(paths[-1]) as out:
+            out.write(data.getvalue())
     return paths

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from dcmbr_fairseq.errors import UserError
-from dcmbr_fairseq.files import PathLike, atomic_writer
+from dcmbr_fairseq.file_errors import reading, writing
+from dcmbr_fairseq.files import PathLike, atomic_writer, check_output, is_stream
 from dcmbr_fairseq.present.tables import FORMS, Grid, render
 
 #: One measurement: column -> value; None is shown as a dash.
@@ -75,12 +76,15 @@ def write_rows(rows: Sequence[Row], path: PathLike | None, form: str | None = No
 
 
 def refuse_existing(path: PathLike | None) -> None:
-    """Refuse to spend hours on an output that exists already.
+    """Refuse to spend hours on an output that exists already, or cannot be written.
 
     Raises:
-        UserError: it does.
+        UserError: it does, or cannot. A pipe or a device is there to be written to.
     """
-    if path is not None and Path(path).exists():
+    if path is None:
+        return
+    check_output(path)
+    if Path(path).exists() and not is_stream(path):
         raise UserError(f"--output {path} exists already: delete it, or give another name")
 
 
@@ -95,14 +99,20 @@ class Journal:
         settings: what the rows depend on beside their keys. A journal with other settings is refused.
 
     Raises:
-        UserError: the output exists, or the journal was begun with other settings.
+        UserError: the output exists, or is no place for a file; or the journal was begun with other settings.
     """
 
     def __init__(self, output: PathLike, settings: Mapping[str, Any]) -> None:
         refuse_existing(output)
+        if is_stream(output):
+            raise UserError(
+                f"--output {output} is a pipe or a device, and the rows of a long measurement are kept beside the "
+                "output until it is complete: give the name of a file"
+            )
         self.output, self.path = Path(output), Path(f"{output}.partial")
         self._rows: dict[str, list[Row]] = {}
         head = json.dumps({"settings": settings}, sort_keys=True)
+        check_output(self.path)
         if self.path.exists():
             self._resume(head)
         else:
@@ -110,7 +120,8 @@ class Journal:
             self._append(head)
 
     def _resume(self, head: str) -> None:
-        data = self.path.read_bytes()
+        with reading(self.path):
+            data = self.path.read_bytes()
         whole = data[: data.rfind(b"\n") + 1]
         lines = whole.decode().split("\n")[:-1]
         if lines and lines[0] != head:
@@ -118,7 +129,7 @@ class Journal:
                 f"{self.path} was begun with other settings ({lines[0]}, now {head}): "
                 "delete it, or give another --output"
             )
-        with open(self.path, "r+b") as file:
+        with writing(self.path), open(self.path, "r+b") as file:
             file.truncate(len(whole))
         if not lines:
             self._append(head)
@@ -144,7 +155,7 @@ class Journal:
         self.path.unlink()
 
     def _append(self, line: str) -> None:
-        with open(self.path, "a", encoding="utf-8") as file:
+        with writing(self.path), open(self.path, "a", encoding="utf-8") as file:
             file.write(line + "\n")
             file.flush()
             os.fsync(file.fileno())

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from dcmbr_fairseq.errors import UserError
+from dcmbr_fairseq.files import atomic_bytes_writer
 
 BY_UPDATE = re.compile(r"checkpoint_\d+_(\d+)\.pt")  # checkpoint_EPOCH_UPDATE.pt, from --save-interval-updates
 BY_EPOCH = re.compile(r"checkpoint(\d+)\.pt")
@@ -90,10 +91,5 @@ def save(state: dict[str, Any], output: Path) -> None:
     """Write a checkpoint whole or not at all."""
     import torch
 
-    output.parent.mkdir(parents=True, exist_ok=True)
-    partial = output.with_name(f".{output.name}.{os.getpid()}.partial")
-    try:
-        torch.save(state, partial)
-        os.replace(partial, output)
-    finally:
-        partial.unlink(missing_ok=True)
+    with atomic_bytes_writer(output) as out:
+        torch.save(state, out)

@@ -254,7 +254,7 @@ def test_interrupting_it_leaves_nothing_and_no_noise(tmp_path):
     write(tmp_path / "t", [b"target %d" % i for i in range(200_000)])
     command = [*DCMBR, "filter", "s", "t", "--out", "a", "b", "--processes", "2"]
     process = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True, start_new_session=True)
-    while not any(name.endswith(".partial") and os.path.getsize(tmp_path / name) for name in os.listdir(tmp_path)):
+    while not any(name.endswith(".tmp") and os.path.getsize(tmp_path / name) for name in os.listdir(tmp_path)):
         assert process.poll() is None
         time.sleep(0.01)
     os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to the workers too

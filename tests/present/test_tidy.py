@@ -1,13 +1,14 @@
 """Tidy tables as TSV and JSON lines, and the journal of long measurements."""
 
 import json
+import os
 from pathlib import Path
 
 import pytest
 
 from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.present.tables import read_table
-from dcmbr_fairseq.present.tidy import Journal, format_rows, parse_names, parse_numbers, write_rows
+from dcmbr_fairseq.present.tidy import Journal, format_rows, parse_names, parse_numbers, refuse_existing, write_rows
 
 ROWS = [
     {"model": "a", "score": 1 / 3, "text": 'with "quotes" and\ttab', "count": 3, "signature": "x|y"},
@@ -62,6 +63,22 @@ def test_an_output_that_exists_is_refused_at_once(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="--output .* exists already"):
         Journal(tmp_path / "out.tsv", {})
     assert (tmp_path / "out.tsv").read_text() == "precious"
+
+
+def test_a_pipe_cannot_hold_a_journal_but_a_table_can_go_there(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    refuse_existing(tmp_path / "pipe")
+    with pytest.raises(UserError, match="--output .*pipe is a pipe or a device, .*: give the name of a file"):
+        Journal(tmp_path / "pipe", {})
+    assert os.listdir(tmp_path) == ["pipe"]
+
+
+@pytest.mark.parametrize("output", ["file/out.tsv", "x" * 252])
+def test_a_journal_where_none_can_be_is_one_sentence(tmp_path: Path, output: str) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(UserError, match=r"cannot be written: .*(not a folder|too long); give a"):
+        Journal(tmp_path / output, {})
+    assert os.listdir(tmp_path) == ["file"]
 
 
 def test_lists_of_options() -> None:

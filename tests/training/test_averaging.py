@@ -1,5 +1,8 @@
 """dcmbr average: the mean of checkpoints, against the mean computed by hand, and its refusals."""
 
+import os
+import resource
+import signal
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +37,32 @@ def test_the_mean_of_three(tmp_path: Path) -> None:
     assert state["last_optimizer_state"] is None
     assert state["extra_state"]["name"] == "2.pt"
     assert [path.name for path in out.parent.iterdir()] == ["mean.pt"]
+
+
+def test_the_same_checkpoints_give_the_same_bytes_in_a_file_and_in_a_pipe(tmp_path: Path) -> None:
+    one = write(tmp_path / "one.pt", w=torch.randn(100))
+    outputs = [tmp_path / "a.pt", tmp_path / "b.pt", tmp_path / "pipe"]
+    os.mkfifo(outputs[-1])
+    reading = os.open(outputs[-1], os.O_RDONLY | os.O_NONBLOCK)
+    for output in outputs:
+        assert main(["average", str(one), "--output", str(output)]) == 0
+    assert outputs[0].read_bytes() == outputs[1].read_bytes() == os.read(reading, 1 << 16)
+    assert outputs[-1].is_fifo()
+    os.close(reading)
+
+
+def test_a_full_disk_keeps_what_was_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    one, out = write(tmp_path / "one.pt", w=torch.randn(100_000)), tmp_path / "out.pt"
+    out.write_text("before")
+    limits, handler = resource.getrlimit(resource.RLIMIT_FSIZE), signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, limits[1]))
+    try:
+        assert main(["average", str(one), "--output", str(out)]) == 1
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+        signal.signal(signal.SIGXFSZ, handler)
+    assert f"error: the disk is full: {out} could not be written" in capsys.readouterr().err
+    assert out.read_text() == "before" and sorted(os.listdir(tmp_path)) == ["one.pt", "out.pt"]
 
 
 def test_half_precision_is_added_in_double(tmp_path: Path) -> None:
