@@ -3,13 +3,12 @@
 import argparse
 import tempfile
 from pathlib import Path
-from typing import Any
 
 from dcmbr_fairseq.commands.evaluate import parse_metric_arguments
 from dcmbr_fairseq.commands.model_options import (
     add_model_arguments,
     add_test_set_arguments,
-    load_systems,
+    open_experiment,
     open_workspace,
 )
 from dcmbr_fairseq.commands.sweep import parse_seeds
@@ -42,24 +41,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Sample, measure and print."""
-    from dcmbr_fairseq.measure.diversity import diversity_rows
+    from dcmbr_fairseq.measure.diversity import Axes, diversity_rows
     from dcmbr_fairseq.measure.quality import build_qualities
-    from dcmbr_fairseq.measure.sampling import PoolStore
 
     temperatures = parse_numbers("--temperatures", args.temperatures)
     sizes = parse_numbers("--num-hyp", args.num_hyp, whole=True)
     qualities = build_qualities(parse_names("--metrics", args.metrics), parse_metric_arguments(args.metric_args))
     workspace = open_workspace(args)
-    seeds = parse_seeds(args, workspace)
-    systems = load_systems(args, workspace)
-    corpus = workspace.corpus(systems[0], args.references)
-    task = args.test_set or workspace.test_set()
-    rows: list[dict[str, Any]] = []
+    axes = Axes(temperatures, parse_seeds(args, workspace), sizes)
+    experiment = open_experiment(args, workspace)
     with tempfile.TemporaryDirectory() as temporary:
-        for system in systems:
-            store = PoolStore(Path(args.pools or temporary), workspace, system, max(sizes))
-            found = diversity_rows(store, corpus, temperatures, seeds, sizes, qualities)
-            rows += [{"task": task, **system.columns(), **row} for row in found]
+        rows = list(diversity_rows(experiment, axes, qualities, Path(args.pools or temporary)))
     for quality in qualities:
         quality.close()
     write_rows(rows, args.output, args.format)

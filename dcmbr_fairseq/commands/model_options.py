@@ -9,7 +9,10 @@ from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.evaluation.systems import system_names
 
 if TYPE_CHECKING:
+    from dcmbr_fairseq.measure.experiment import Experiment
     from dcmbr_fairseq.measure.models import System, Workspace
+
+logger = logging.getLogger(__name__)
 
 EPILOG = """\
 DATA (the folder of fairseq-preprocess) and all further options are those of fairseq-generate: -s en -t de,
@@ -73,6 +76,18 @@ def named_paths(args: argparse.Namespace) -> list[tuple[str, str]]:
 def load_systems(args: argparse.Namespace, workspace: "Workspace") -> "list[System]":
     """All models, loaded: what is missing is found before anything is computed."""
     return [workspace.load(path, name) for path, name in named_paths(args)]
+
+
+def open_experiment(args: argparse.Namespace, workspace: "Workspace") -> "Experiment":
+    """The models, loaded, on the sentences of ``workspace``; bad references are found now where the command has any."""
+    from dcmbr_fairseq.measure.experiment import Experiment
+
+    systems = load_systems(args, workspace)
+    if "references" not in args:
+        return Experiment(workspace, systems, workspace.test_set())
+    experiment = Experiment(workspace, systems, args.test_set or workspace.test_set(), args.references)
+    logger.info("%s: %d sentences", experiment.test_set, len(experiment.corpus.references))
+    return experiment
 
 
 def data_settings(args: argparse.Namespace) -> dict[str, Any]:

@@ -1,9 +1,8 @@
 """``dcmbr ranks``: ranks of reference tokens within the token-level distribution (Figure 2)."""
 
 import argparse
-from typing import Any
 
-from dcmbr_fairseq.commands.model_options import add_model_arguments, load_systems, open_workspace
+from dcmbr_fairseq.commands.model_options import add_model_arguments, open_experiment, open_workspace
 from dcmbr_fairseq.present.tidy import FORMATS, write_rows
 
 TAKES_FAIRSEQ_FLAGS = True
@@ -22,12 +21,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Count and print."""
-    from dcmbr_fairseq.measure.ranks import in_buckets, rank_counts
+    from dcmbr_fairseq.measure.ranks import rank_rows
 
-    workspace = open_workspace(args)
-    rows: list[dict[str, Any]] = []
-    for system in load_systems(args, workspace):
-        rows += [
-            {**system.columns(), **row} for row in in_buckets(rank_counts(workspace, system), args.bucket, args.last)
-        ]
-    write_rows(rows, args.output, args.format)
+    experiment = open_experiment(args, open_workspace(args))
+    write_rows(rank_rows(experiment, args.bucket, args.last), args.output, args.format)

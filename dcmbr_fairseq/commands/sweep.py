@@ -10,14 +10,14 @@ from dcmbr_fairseq.commands.model_options import (
     add_model_arguments,
     add_test_set_arguments,
     data_settings,
-    load_systems,
+    open_experiment,
     open_workspace,
 )
 from dcmbr_fairseq.present.tidy import Journal, parse_names, parse_numbers, refuse_existing
 
 if TYPE_CHECKING:
+    from dcmbr_fairseq.measure.grid import Plan
     from dcmbr_fairseq.measure.models import Workspace
-    from dcmbr_fairseq.measure.sweep import Plan
 
 TAKES_FAIRSEQ_FLAGS = True
 SAME = "same"
@@ -74,20 +74,15 @@ def add_grid_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Fill the grid and write the table."""
-    from dcmbr_fairseq.measure.sampling import PoolStore
     from dcmbr_fairseq.measure.sweep import sweep
 
     refuse_existing(args.output)
     utilities, metrics = parse_names("--utilities", args.utilities), parse_names("--metrics", args.metrics)
     workspace = open_workspace(args)
     plan = make_plan(args, workspace, utilities, metrics)
-    systems = load_systems(args, workspace)
-    corpus = workspace.corpus(systems[0], args.references)
-    folder = Path(args.pools or f"{args.output}.pools")
-    stores = [PoolStore(folder, workspace, system, plan.size) for system in systems]
+    experiment = open_experiment(args, workspace)
     journal = Journal(args.output, journal_settings(args, plan))
-    task = args.test_set or workspace.test_set()
-    keys = sweep(workspace, systems, corpus, plan, stores, journal, task)
+    keys = sweep(experiment, plan, Path(args.pools or f"{args.output}.pools"), journal)
     journal.finish(journal.rows(keys))
 
 
@@ -97,7 +92,7 @@ def make_plan(args: argparse.Namespace, workspace: "Workspace", utilities: list[
     Raises:
         UserError: names the option.
     """
-    from dcmbr_fairseq.measure.sweep import Plan, Sizes
+    from dcmbr_fairseq.measure.grid import Plan, Sizes
 
     return Plan(
         sizes=[Sizes(*pair) for pair in pairs("--num-hyp", args.num_hyp, "--num-ref", args.num_ref, whole=True)],

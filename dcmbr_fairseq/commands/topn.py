@@ -8,7 +8,7 @@ from dcmbr_fairseq.commands.model_options import (
     add_model_arguments,
     add_test_set_arguments,
     data_settings,
-    load_systems,
+    open_experiment,
     open_workspace,
 )
 from dcmbr_fairseq.present.tidy import Journal, format_rows, parse_names, refuse_existing
@@ -60,13 +60,11 @@ def run(args: argparse.Namespace) -> None:
     names = parse_names("--metrics", args.metrics)
     arguments = parse_metric_arguments(args.metric_args)
     budget = Budget(args.size, args.max_expansions, args.max_seconds)
-    workspace = open_workspace(args)
-    systems = load_systems(args, workspace)
+    experiment = open_experiment(args, open_workspace(args))
     qualities = build_qualities(names, arguments)
-    corpus = workspace.corpus(systems[0], args.references)
     settings = {**data_settings(args), **budget._asdict(), "metrics": [q.signature() for q in qualities]}
     journal = Journal(args.output, settings)
-    keys = measure_topn(workspace, systems, corpus, budget, qualities, journal, args.test_set or workspace.test_set())
+    keys = measure_topn(experiment, budget, qualities, journal)
     rows = mark_comparable(journal.rows(keys))
     print(format_rows(summary(rows), "text"))
     print(format_rows(cost_by_length(rows), "text"), end="")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from dcmbr_fairseq.commands.model_options import (
     add_model_arguments,
     add_test_set_arguments,
-    load_systems,
+    open_experiment,
     open_workspace,
 )
 from dcmbr_fairseq.commands.sweep import SAME, add_grid_arguments, journal_settings, make_plan
@@ -19,8 +19,8 @@ from dcmbr_fairseq.present.tables import as_text
 from dcmbr_fairseq.present.tidy import Journal, Row
 
 if TYPE_CHECKING:
+    from dcmbr_fairseq.measure.grid import Plan
     from dcmbr_fairseq.measure.models import Workspace
-    from dcmbr_fairseq.measure.sweep import Plan
 
 logger = logging.getLogger(__name__)
 
@@ -76,17 +76,12 @@ def run(args: argparse.Namespace) -> None:
 
 def measured(args: argparse.Namespace, workspace: "Workspace", plan: "Plan") -> list[Row]:
     """The rows of the grid: a sweep over temperatures."""
-    from dcmbr_fairseq.measure.sampling import PoolStore
     from dcmbr_fairseq.measure.sweep import sweep
 
-    systems = load_systems(args, workspace)
-    corpus = workspace.corpus(systems[0], args.references)
+    experiment = open_experiment(args, workspace)
     with tempfile.TemporaryDirectory() as temporary:
         surface = args.surface or f"{temporary}/surface.tsv"
-        pools = args.pools or f"{surface}.pools"
         journal = Journal(surface, journal_settings(args, plan))
-        stores = [PoolStore(Path(pools), workspace, system, plan.size) for system in systems]
-        task = args.test_set or workspace.test_set()
-        rows = journal.rows(sweep(workspace, systems, corpus, plan, stores, journal, task))
+        rows = journal.rows(sweep(experiment, plan, Path(args.pools or f"{surface}.pools"), journal))
         journal.finish(rows)
     return rows

@@ -5,18 +5,29 @@ means a more diverse pool. Repeated candidates count as often as they were drawn
 """
 
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from tqdm import tqdm
 
 from dcmbr_fairseq.decoding.options import HYPOTHESES
+from dcmbr_fairseq.measure.experiment import Experiment
 from dcmbr_fairseq.measure.models import Corpus
 from dcmbr_fairseq.measure.quality import Judged, Quality
 from dcmbr_fairseq.measure.sampling import PoolKey, PoolStore
 from dcmbr_fairseq.measure.sweep import BATCH_SENTENCES
 from dcmbr_fairseq.pools.pools import TextPool
+from dcmbr_fairseq.present.tidy import Row
 from dcmbr_fairseq.utilities import Comparison, Utility, build_utility
+
+
+class Axes(NamedTuple):
+    """Which pools are measured: each temperature with each seed, and of each pool the first draws in these sizes."""
+
+    temperatures: Sequence[float]
+    seeds: Sequence[int]
+    sizes: Sequence[int]
 
 
 class PoolMeasure(NamedTuple):
@@ -71,27 +82,30 @@ def measure_pools(
     return [PoolMeasure(float(row[0]), float(row[1]), row[2:].tolist()) for row in sums / len(sentences)]
 
 
-def diversity_rows(
-    store: PoolStore,
-    corpus: Corpus,
-    temperatures: Sequence[float],
-    seeds: Sequence[int],
-    sizes: Sequence[int],
-    qualities: Sequence[Quality],
-) -> Iterator[dict[str, Any]]:
-    """Yield a row for each temperature, seed, size and measure of quality; pools that are missing are sampled.
+def diversity_rows(experiment: Experiment, axes: Axes, qualities: Sequence[Quality], folder: Path) -> Iterator[Row]:
+    """Yield a row for each model, temperature, seed, size and measure of quality; pools that are missing are sampled.
 
-    Columns: temperature, num_hyp, seed, metric, quality, diversity, distinct, signature, diversity_signature.
+    Columns: those of the experiment, then temperature, num_hyp, seed, metric, quality, diversity, distinct, signature,
+    diversity_signature.
+
+    Args:
+        experiment: models and sentences.
+        axes: which pools.
+        qualities: what scores draws against references.
+        folder: where pools are kept.
     """
     chrf = build_utility("chrf", {})
-    grid: list[tuple[float, int]] = [(temperature, seed) for temperature in temperatures for seed in seeds]
-    store.sample([PoolKey(seed, HYPOTHESES, temperature) for temperature, seed in grid])
-    for temperature, seed in tqdm(grid, desc=f"pools of {store.system.name}", unit=" pools"):
-        pools = store.read(PoolKey(seed, HYPOTHESES, temperature))
-        for size, found in zip(sizes, measure_pools(pools, corpus, qualities, sizes, chrf), strict=True):
-            for quality, score in zip(qualities, found.quality, strict=True):
-                yield {
-                    "temperature": temperature, "num_hyp": size, "seed": seed, "metric": quality.label,
-                    "quality": score, "diversity": found.diversity, "distinct": found.distinct,
-                    "signature": quality.signature(), "diversity_signature": chrf.signature(),
-                }  # fmt: skip
+    for system in experiment.systems:
+        store = PoolStore(folder, experiment.workspace, system, max(axes.sizes))
+        grid = [PoolKey(seed, HYPOTHESES, temperature) for temperature in axes.temperatures for seed in axes.seeds]
+        store.sample(grid)
+        for key in tqdm(grid, desc=f"pools of {system.name}", unit=" pools"):
+            measures = measure_pools(store.read(key), experiment.corpus, qualities, axes.sizes, chrf)
+            for size, found in zip(axes.sizes, measures, strict=True):
+                for quality, score in zip(qualities, found.quality, strict=True):
+                    yield {
+                        **experiment.columns(system), "temperature": key.temperature, "num_hyp": size, "seed": key.seed,
+                        "metric": quality.label, "quality": score, "diversity": found.diversity,
+                        "distinct": found.distinct, "signature": quality.signature(),
+                        "diversity_signature": chrf.signature(),
+                    }  # fmt: skip

@@ -5,7 +5,6 @@ the tokens of the sampler's support: no padding, and no end of sentence before `
 """
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import torch
@@ -13,7 +12,9 @@ from torch import Tensor
 from tqdm import tqdm
 
 from dcmbr_fairseq.errors import UserError
+from dcmbr_fairseq.measure.experiment import Experiment
 from dcmbr_fairseq.measure.models import System, Workspace, teacher_forced
+from dcmbr_fairseq.present.tidy import Row
 from dcmbr_fairseq.sampling.support import Support
 
 
@@ -54,7 +55,21 @@ def rank_counts(workspace: Workspace, system: System) -> np.ndarray:
     return counts.numpy()
 
 
-def in_buckets(counts: np.ndarray, width: int = 5, last: int = 45) -> list[dict[str, Any]]:
+def rank_rows(experiment: Experiment, width: int = 5, last: int = 45) -> list[Row]:
+    """A row for each model and bucket: the model's columns, then bucket, count and share; see :func:`in_buckets`.
+
+    Raises:
+        UserError: see :func:`rank_counts` and :func:`in_buckets`.
+    """
+    in_buckets(np.zeros(1, dtype=np.int64), width, last)  # refuses bad buckets before anything is counted
+    return [
+        {**system.columns(), **row}
+        for system in experiment.systems
+        for row in in_buckets(rank_counts(experiment.workspace, system), width, last)
+    ]
+
+
+def in_buckets(counts: np.ndarray, width: int = 5, last: int = 45) -> list[Row]:
     """The counts in buckets ``0-5``, ``5-10``, ... and ``45-|V|``: the first bucket holds the ranks 0 to 4.
 
     Args:

@@ -4,19 +4,18 @@ Cells that differ in N alone share their utility matrices: the first k draws of 
 its matrix is a corner of the large one.
 """
 
-import itertools
 import logging
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 from tqdm import tqdm
 
-from dcmbr_fairseq.decoding.options import HYPOTHESES, REFERENCES
-from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.evaluation.metrics import Metric, MetricOptions, build_metric
 from dcmbr_fairseq.measure.entropy import mean_token_entropies
+from dcmbr_fairseq.measure.experiment import Experiment
+from dcmbr_fairseq.measure.grid import Group, Plan, Sizes
 from dcmbr_fairseq.measure.models import Corpus, System, Workspace
 from dcmbr_fairseq.measure.sampling import PoolKey, PoolStore
 from dcmbr_fairseq.pools.pools import TextPool
@@ -33,136 +32,48 @@ BATCH_SENTENCES = 32
 BEAM = "beam"
 
 
-class Sizes(NamedTuple):
-    """Sizes of the two pools of a cell."""
-
-    num_hyp: int
-    num_ref: int
-
-
-class Group(NamedTuple):
-    """Cells that share utility matrices: all sizes of one pair of pools."""
-
-    seed: int
-    temp_hyp: float
-    temp_ref: float
-    utility: str
-    shared: bool
-
-    @property
-    def hypotheses(self) -> PoolKey:
-        """The hypothesis pool."""
-        return PoolKey(self.seed, HYPOTHESES, self.temp_hyp)
-
-    @property
-    def references(self) -> PoolKey:
-        """The reference pool; the hypothesis pool itself where it plays both parts."""
-        return self.hypotheses if self.shared else PoolKey(self.seed, REFERENCES, self.temp_ref)
-
-
-@dataclass(frozen=True)
-class Plan:
-    """The grid.
-
-    Attributes:
-        sizes: pairs of pool sizes.
-        temperatures: pairs (T_h, T_r).
-        utilities: names.
-        seeds: seeds.
-        metrics: names of the metrics that judge the translations.
-        ref_pool: ``auto`` (shared if temperatures and sizes agree, as in decoding), ``shared`` or ``separate``.
-        utility_args: utility -> its arguments.
-        metric_args: metric -> its arguments.
-        beam: add rows of fairseq's beam search.
-        entropy: add a column with the mean token entropy of each model at T = 1, in nats.
-
-    Raises:
-        UserError: ``shared`` is asked for pools that differ.
-    """
-
-    sizes: Sequence[Sizes]
-    temperatures: Sequence[tuple[float, float]]
-    utilities: Sequence[str] = ("chrf",)
-    seeds: Sequence[int] = (1,)
-    metrics: Sequence[str] = ("chrf",)
-    ref_pool: str = "auto"
-    utility_args: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    metric_args: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    beam: bool = False
-    entropy: bool = False
-
-    def __post_init__(self) -> None:
-        if self.ref_pool == "shared" and any(h != r for h, r in (*self.sizes, *self.temperatures)):
-            raise UserError("--ref-pool shared needs --temp-ref same and --num-ref same: one pool plays both parts")
-
-    @property
-    def size(self) -> int:
-        """The size of the pools that hold all others."""
-        return max(itertools.chain.from_iterable(self.sizes))
-
-    def is_shared(self, temperatures: tuple[float, float], sizes: Sizes) -> bool:
-        """Whether one pool plays both parts in a cell."""
-        same = temperatures[0] == temperatures[1] and sizes.num_hyp == sizes.num_ref
-        return self.ref_pool != "separate" and same
-
-    def groups(self) -> list[Group]:
-        """The cells in groups, in the order of the table."""
-        grid = itertools.product(self.utilities, self.seeds, self.temperatures, (True, False))
-        return [
-            Group(seed, *pair, utility, shared)
-            for utility, seed, pair, shared in grid
-            if any(self.is_shared(pair, sizes) == shared for sizes in self.sizes)
-        ]
-
-    def sizes_of(self, group: Group) -> list[Sizes]:
-        """The sizes of a group's cells."""
-        return [s for s in self.sizes if self.is_shared((group.temp_hyp, group.temp_ref), s) == group.shared]
-
-    def pools(self) -> list[PoolKey]:
-        """All pools that the grid needs."""
-        return list(dict.fromkeys(key for group in self.groups() for key in (group.hypotheses, group.references)))
-
-
-def sweep(
-    workspace: Workspace, systems: Sequence[System], corpus: Corpus, plan: Plan, stores: Sequence[PoolStore],
-    journal: Journal, task: str,
-) -> list[Key]:  # fmt: skip
+def sweep(experiment: Experiment, plan: Plan, folder: Path, journal: Journal) -> list[Key]:
     """Fill the grid for every model, and file a row for each cell and metric.
 
     Columns: those of docs/analysis.md (task, model, label_smoothing, alpha, beta, decoding, num_hyp, num_ref, temp_hyp,
     temp_ref, utility, seed, metric, score), and ref_pool, utility_signature, signature; entropy if asked for.
 
     Args:
-        workspace: the sentences.
-        systems: the models.
-        corpus: sources and references.
+        experiment: models and sentences.
         plan: the grid.
-        stores: where each system's pools are.
+        folder: where pools are kept.
         journal: gets the rows; groups of cells that it has are not computed again.
-        task: the test set's name.
 
     Returns:
         the journal's keys in the order of the table.
     """
     keys: list[Key] = []
-    judge = Judge(plan, corpus)
+    judge = Judge(plan, experiment.corpus)
     try:
-        for system, store in zip(systems, stores, strict=True):
-            groups = [*([BEAM] if plan.beam else []), *plan.groups()]
-            own: dict[Key, Any] = {(system.name, *([BEAM] if group == BEAM else group)): group for group in groups}
-            todo = missing(journal, list(own))
-            columns = {"task": task, **system.columns()}
-            if plan.entropy and todo:
-                columns["entropy"] = mean_token_entropies(workspace, system, [1.0])[0].nats
-            pools = _Pools(store, [own[key] for key in todo if own[key] != BEAM])
-            for key in tqdm(todo, desc=f"cells of {system.name}", unit=" groups"):
-                group = own[key]
-                rows = beam_rows(workspace, system, judge) if group == BEAM else group_rows(group, plan, pools, judge)
-                journal.add(key, [{**columns, **row} for row in rows])
-            keys += own
+        for system in experiment.systems:
+            keys += sweep_model(experiment, system, plan, judge, folder, journal)
     finally:
         judge.close()
     return keys
+
+
+def sweep_model(
+    experiment: Experiment, system: System, plan: Plan, judge: "Judge", folder: Path, journal: Journal
+) -> list[Key]:
+    """Fill the grid for one model; see :func:`sweep`."""
+    groups = [*([BEAM] if plan.beam else []), *plan.groups()]
+    own: dict[Key, Any] = {(system.name, *([BEAM] if group == BEAM else group)): group for group in groups}
+    todo = missing(journal, list(own))
+    workspace, columns = experiment.workspace, experiment.columns(system)
+    if plan.entropy and todo:
+        columns["entropy"] = mean_token_entropies(workspace, system, [1.0])[0].nats
+    store = PoolStore(folder, workspace, system, plan.size)
+    pools = _Pools(store, [own[key] for key in todo if own[key] != BEAM])
+    for key in tqdm(todo, desc=f"cells of {system.name}", unit=" groups"):
+        group = own[key]
+        rows = beam_rows(workspace, system, judge) if group == BEAM else group_rows(group, plan, pools, judge)
+        journal.add(key, [{**columns, **row} for row in rows])
+    return list(own)
 
 
 class _Pools:

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from tqdm import tqdm
 
+from dcmbr_fairseq.measure.experiment import Experiment
 from dcmbr_fairseq.measure.models import Corpus, System, Workspace
 from dcmbr_fairseq.measure.preparation import Prepared
 from dcmbr_fairseq.measure.quality import Judged, Quality
@@ -57,15 +58,7 @@ def search_one(prepared: Prepared, index: int, budget: Budget) -> TopN:
     return ExactSearch(prepared.sampler.support, *budget).search(lambda: prepared.decoder(index), target)
 
 
-def measure_topn(
-    workspace: Workspace,
-    systems: Sequence[System],
-    corpus: Corpus,
-    budget: Budget,
-    qualities: Sequence[Quality],
-    journal: Journal,
-    task: str,
-) -> list[Key]:
+def measure_topn(experiment: Experiment, budget: Budget, qualities: Sequence[Quality], journal: Journal) -> list[Key]:
     """Search every sentence with every model, and file a row for each sequence and quality.
 
     Columns: task, model, label_smoothing, alpha, beta, sentence, source_tokens, rank (from 1), text, log_prob (natural,
@@ -74,17 +67,18 @@ def measure_topn(
     Returns:
         the journal's keys in the order of the table.
     """
-    for system in systems:
+    workspace, corpus = experiment.workspace, experiment.corpus
+    for system in experiment.systems:
         todo = [sentence for sentence in workspace.ids if (system.name, sentence) not in journal]
         bar = tqdm(total=len(workspace.ids), initial=len(workspace.ids) - len(todo), unit=" sentences")
         bar.set_description(f"top {budget.size} of {system.name}")
         with bar:
             for found in search_sentences(workspace, system, budget, todo) if todo else ():
                 rows = sentence_rows(found, corpus, qualities)
-                columns = {"task": task, **system.columns()}
+                columns = experiment.columns(system)
                 journal.add((system.name, found.sentence), [{**columns, **row} for row in rows])
                 bar.update()
-    return [(system.name, sentence) for system in systems for sentence in workspace.ids]
+    return [(system.name, sentence) for system in experiment.systems for sentence in workspace.ids]
 
 
 def sentence_rows(found: SentenceTopN, corpus: Corpus, qualities: Sequence[Quality]) -> Iterator[Row]:

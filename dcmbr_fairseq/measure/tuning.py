@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dcmbr_fairseq.evaluation.metrics import ERROR_RATES
-from dcmbr_fairseq.measure.sweep import Plan
+from dcmbr_fairseq.measure.grid import Plan
 from dcmbr_fairseq.present.tables import Cell, Grid
 from dcmbr_fairseq.present.tidy import Row
 

@@ -21,10 +21,11 @@ from dcmbr_fairseq.measure import sampling as sampling_module
 from dcmbr_fairseq.measure import sweep as sweep_module
 from dcmbr_fairseq.measure.diversity import measure_pools
 from dcmbr_fairseq.measure.entropy import mean_token_entropies
+from dcmbr_fairseq.measure.grid import Group, Plan, Sizes
 from dcmbr_fairseq.measure.models import Corpus, Workspace
 from dcmbr_fairseq.measure.quality import Quality
 from dcmbr_fairseq.measure.sampling import PoolKey, PoolStore
-from dcmbr_fairseq.measure.sweep import Group, Plan, Sizes, choose
+from dcmbr_fairseq.measure.sweep import choose
 from dcmbr_fairseq.pools.partial_records import PartialRecords
 from dcmbr_fairseq.pools.pools import TextPool
 from dcmbr_fairseq.pools.records import read_pools

@@ -9,7 +9,7 @@ import sacrebleu
 from fairseq_commands import generated
 
 from dcmbr_fairseq.cli import main
-from dcmbr_fairseq.measure.sweep import Plan, Sizes
+from dcmbr_fairseq.measure.grid import Plan, Sizes
 from dcmbr_fairseq.measure.tuning import Best, best_of, decoding_flags, surface_grid, surface_of
 from dcmbr_fairseq.present.tables import as_text
 
