@@ -37,9 +37,12 @@ die() {
     exit 1
 }
 
+# print_head FILE: the comment block at the head of a script, without its first line.
+print_head() { awk 'NR > 1 && !/^#/ { exit } NR > 1 { sub(/^# ?/, ""); print }' "$1"; }
+
 # usage FILE: print the comment block at the head of a script, and stop.
 usage() {
-    awk 'NR > 1 && !/^#/ { exit } NR > 1 { sub(/^# ?/, ""); print }' "$1" >&2
+    print_head "$1" >&2
     exit 2
 }
 

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# WMT16 English-Romanian (sourced after lib.sh): where the data come from, and how large the sets are.
+# WMT16 English-Romanian (sourced by scripts/wmt/common.sh): where the data come from, and how large the sets are.
 # shellcheck disable=SC2034  # the variables are used by the scripts that source this
 
 DATASET=wmt16

@@ -17,12 +17,9 @@
 #   WORK (work/wmt20), MERGES (32000), JOBS (all cores)
 # A download that was cut off goes on, and steps that are done are skipped: run it again after any failure.
 
-# shellcheck source=scripts/lib.sh
-source "$(dirname "$0")/../lib.sh"
-# shellcheck source=scripts/wmt20/settings.sh
-source "$(dirname "$0")/settings.sh"
-# shellcheck source=scripts/wmt.sh
-source "$(dirname "$0")/../wmt.sh"
+# shellcheck source=scripts/wmt/common.sh
+source "$(dirname "$0")/../wmt/common.sh"
+set_data_set wmt20
 [[ $# == 1 ]] || usage "$0"
 set_pair "$1"
 setup_venv

@@ -172,7 +172,7 @@ def test_official_sets_have_the_papers_sizes(pair: str, shared: Path, tmp_path: 
             official = data / f"{name}-{source}{target}-{side}.{lang}.gz"
             official.symlink_to(shared / "data/wmt" / folder / f"{name}.{code}.gz")
     commands = f"""
-        source "{SCRIPTS}/{data_set}/settings.sh"; source "{SCRIPTS}/wmt.sh"
+        source "{SCRIPTS}/wmt/common.sh"; set_data_set {data_set}
         DATA="{data}"; set_pair {pair}; get_sets sets; wc -l <sets/valid.{target}; wc -l <sets/test.{source}"""
     done = lib(commands, tmp_path)
     paper = {"en-de": ["1997", "1418"], "de-en": ["2000", "785"], "en-ro": ["1999", "1999"]}

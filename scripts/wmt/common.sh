@@ -1,9 +1,31 @@
 # shellcheck shell=bash
-# What the WMT20 and WMT16 pipelines share (sourced after lib.sh and a data set's settings.sh).
+# What the WMT20 and WMT16 pipelines share (sourced). A data set is a folder beside this one: its settings.sh says where
+# the data come from, its scripts hand their arguments to those here.
+
+# shellcheck source=scripts/lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
+
+# set_data_set NAME: the settings of a data set, wmt16 or wmt20.
+set_data_set() {
+    local settings="$ROOT/scripts/$1/settings.sh"
+    [[ "$1" == wmt[0-9]* && -f "$settings" ]] || die "unknown data set ${1:-(none)}: call scripts/wmt20/ or scripts/wmt16/"
+    # shellcheck source=scripts/wmt20/settings.sh
+    source "$settings"
+    WORK="${WORK:-$ROOT/work/$DATASET}"
+    MERGES="${MERGES:-32000}"
+    SYSTEMS="${SYSTEMS:-beam mbr dcmbr}"
+    SUBSET="${SUBSET:-test}"
+    BEAM_FLAGS="${BEAM_FLAGS:---beam 4 --lenpen 0.6}" # Vaswani et al. 2017
+}
+
+# usage FILE: the comment block at the head of one of these scripts, with the names of the data set; and stop.
+usage() {
+    print_head "$1" | sed -e "s/DATASET/$DATASET/g" -e "s/FIRST_PAIR/${PAIRS[0]}/g" >&2
+    exit 2
+}
 
 # set_pair PAIR: the languages and the folder of a direction of this data set.
 set_pair() {
-    # shellcheck disable=SC2153  # PAIRS comes from settings.sh
     [[ " ${PAIRS[*]} " == *" $1 "* ]] || die "unknown pair $1: give one of ${PAIRS[*]}"
     PAIR="$1"
     SRC="${PAIR%-*}"
@@ -206,9 +228,3 @@ evaluate() {
     [[ ${#folders[@]} -gt 0 ]] || die "nothing decoded yet in $DIR/decode/$SUBSET: run decode.sh $PAIR LS first"
     score "$DIR/raw/sets/$SUBSET.$TGT" "$DIR/results/$SUBSET" "$DIR/decode/$SUBSET" "${folders[@]}"
 }
-
-WORK="${WORK:-$ROOT/work/$DATASET}"
-MERGES="${MERGES:-32000}"
-SYSTEMS="${SYSTEMS:-beam mbr dcmbr}"
-SUBSET="${SUBSET:-test}"
-BEAM_FLAGS="${BEAM_FLAGS:---beam 4 --lenpen 0.6}" # Vaswani et al. 2017
