@@ -79,7 +79,7 @@ class SharedSources:
     def _lay_out(self, blocks: np.ndarray) -> None:
         self.blocks, self.count = blocks, int(blocks.sum())
         sentence = torch.from_numpy(np.repeat(np.arange(self.sentences), blocks)).to(self.store.device)
-        self._block_store = self.store.new_empty(0)  # before there is more
+        self._block_store = self.store.new_empty(0)  # freed first, so that the old and the new never exist at once
         self._block_store = self.store.index_select(1, sentence)
         self._block_mask = self.mask[sentence].repeat_interleave(self.heads, dim=0)[:, None]  # (G*h, 1, S)
 

@@ -8,9 +8,10 @@ import torch
 from fairseq.models.transformer.transformer_encoder import TransformerEncoderBase
 from torch import Tensor
 
-from dcmbr_fairseq.decoders.decoders import EnsembleDecoder, FairseqDecoder, IncrementalDecoder, reordered
+from dcmbr_fairseq.decoders.choice import decoder_for
+from dcmbr_fairseq.decoders.fairseq_decoder import reordered
+from dcmbr_fairseq.decoders.incremental import EnsembleDecoder, IncrementalDecoder
 from dcmbr_fairseq.decoders.key_value_cache import room_for
-from dcmbr_fairseq.decoders.transformer import TransformerDecoder, is_standard_transformer
 
 #: The source widths between these are not used; see :func:`width_for`.
 SPLIT_WIDTHS = (192, 384)
@@ -44,16 +45,10 @@ def encode(models: Sequence[Any], net_input: dict[str, Any], pad: int) -> Callab
             else reordered(model.encoder, out, order)
             for model, given, out in zip(models, inputs, encoded, strict=True)
         ]
-        decoders = [_decoder(model, out) for model, out in zip(models, outs, strict=True)]
+        decoders = [decoder_for(model, out) for model, out in zip(models, outs, strict=True)]
         return decoders[0] if len(decoders) == 1 else EnsembleDecoder(decoders)
 
     return make_decoder
-
-
-def _decoder(model: Any, encoder_out: Any) -> IncrementalDecoder:
-    if is_standard_transformer(model.decoder):
-        return TransformerDecoder(model.decoder, encoder_out)
-    return FairseqDecoder(model, encoder_out)
 
 
 def _repad(model: Any, net_input: dict[str, Any], pad: int) -> dict[str, Any]:

@@ -7,19 +7,15 @@ copying one stretch of memory for each layer.
 
 import copy
 from collections.abc import Sequence
-from typing import Any, ClassVar
 
 import torch
 from torch import Tensor
 
-from dcmbr_fairseq.decoders.decoders import PrefixRows
-from dcmbr_fairseq.decoders.scratch import MemoryKind, memory_kind
+from dcmbr_fairseq.decoders.incremental import PrefixRows
+from dcmbr_fairseq.decoders.memory import WORTH_KEEPING, Memory
 
 #: Units of 16 bytes on their way from row to row at once (16 MiB), which are memory beyond the cache's own.
 MOVED_AT_ONCE = 2**20
-
-#: Memory that is no longer in use is kept for later if it has at most this many bytes. Up to half of it is generous.
-WORTH_KEEPING = 2**26
 
 
 def room_for(length: int) -> int:
@@ -31,22 +27,17 @@ class KeyValueCache:
     """Keys and values ``(L, 2, rows, h, t, d)`` of L layers with h heads of width d.
 
     Args:
-        layers: the decoder's layers.
+        layers, heads, width: L, h and d.
         like: a tensor of the device and type wanted.
 
     Attributes:
         rows: how many rows there were in the step before.
     """
 
-    #: Memory for each kind of model, handed from batch to batch: fresh memory costs more than the copying.
-    _spare: ClassVar[dict[MemoryKind, list[Tensor]]] = {}
-
-    def __init__(self, layers: Any, like: Tensor) -> None:
-        attention = layers[0].self_attn
-        self._layers, self._heads, self._width = len(layers), attention.num_heads, attention.head_dim
-        self._kind = memory_kind(like)
+    def __init__(self, layers: int, heads: int, width: int, like: Tensor) -> None:
+        self._layers, self._heads, self._width = layers, heads, width
         self._like = like
-        self._memory: list[Tensor] = self._spare.pop(self._kind, [])  # flat; what is in use is the last
+        self._memory = Memory("histories", like, pieces=2)  # a table is copied into the next larger one
         self.rows = 0
         self._store = like.new_zeros(self._shape(0, 0))
         self._mask = like.new_zeros(0)
@@ -56,13 +47,13 @@ class KeyValueCache:
     def fork(self) -> "KeyValueCache":
         """An independent copy of the history of all rows."""
         other = copy.copy(self)
-        other._memory, other._mask = [], self._mask.clone()
+        other._memory, other._mask = self._memory.fork(), self._mask.clone()
         other._store = self._store[:, :, : self.rows].clone()
         return other
 
     def release(self) -> None:
         """Hand the memory on. What it holds must be finite, since positions not in use are multiplied by zero."""
-        self._spare[self._kind], self._memory = self._memory, []
+        self._memory.release()
 
     def follow(self, rows: PrefixRows, length: int) -> None:
         """Make room for one more position of the new rows, and copy the history of those that moved.
@@ -109,13 +100,12 @@ class KeyValueCache:
         if rows <= old.size(2) and length <= old.size(4):
             return
         if rows > old.size(2):
-            is_small = self._bytes(rows, length) <= WORTH_KEEPING // 2  # to copy it again would cost more than room
+            is_small = self._bytes(rows, length) <= WORTH_KEEPING // 2  # then to copy it again costs more than room
             rows = max(64, rows + rows // (2 if is_small else 8))
         rows, length = max(rows, self.rows), max(room_for(length), old.size(4))
         self._store = self._new(rows, length)
         self._store[:, :, : self.rows, :, : old.size(4)] = old[:, :, : self.rows]
-        if len(self._memory) > 1 and self._memory[0].nbytes > WORTH_KEEPING:
-            del self._memory[0]
+        self._memory.shed()
         mask = self._mask.new_full((length,), -torch.inf)
         mask[: len(self._mask)] = self._mask
         self._mask = mask
@@ -124,13 +114,8 @@ class KeyValueCache:
         return torch.Size(self._shape(rows, length)).numel() * self._like.element_size()
 
     def _new(self, rows: int, length: int) -> Tensor:
-        """A store in memory that is not in use, for more rows if there is room: the old and the new take turns."""
+        """A store in memory that is not in use, for more rows than asked for if there is room."""
         one = torch.Size(self._shape(1, length)).numel()
-        if len(self._memory) > 1:
-            self._memory.reverse()
-            if self._memory[-1].numel() < rows * one:
-                del self._memory[-1]  # before there is more
-        if len(self._memory) < 2:
-            self._memory.append(self._like.new_zeros(rows * one))
-        rows = self._memory[-1].numel() // one
-        return self._memory[-1][: rows * one].view(self._shape(rows, length))
+        memory = self._memory.take(rows * one, rows * one)
+        rows = memory.numel() // one
+        return memory[: rows * one].view(self._shape(rows, length))

@@ -18,9 +18,9 @@ from fairseq.modules.transformer_layer import TransformerDecoderLayerBase
 from torch import Tensor, nn
 
 from dcmbr_fairseq.decoders.attention import SharedSources, attend
-from dcmbr_fairseq.decoders.decoders import IncrementalDecoder, PrefixRows
+from dcmbr_fairseq.decoders.incremental import IncrementalDecoder, PrefixRows
 from dcmbr_fairseq.decoders.key_value_cache import KeyValueCache
-from dcmbr_fairseq.decoders.scratch import Scratch
+from dcmbr_fairseq.decoders.memory import Scratch
 
 _DECODER_METHODS = ("forward", "extract_features", "extract_features_scriptable", "output_layer")
 
@@ -36,8 +36,9 @@ _PROJECTIONS = ("q_proj", "k_proj", "v_proj", "out_proj")
 _PLAIN_LAYER = ("attn_ln", "c_attn", "ffn_layernorm", "w_resid")
 
 
-def is_standard_transformer(decoder: Any) -> bool:
-    """Whether :class:`TransformerDecoder` computes what ``decoder`` does: fairseq's own class, no unusual parts."""
+def is_standard_transformer(model: Any) -> bool:
+    """Whether :class:`TransformerDecoder` computes what ``model`` does: fairseq's own decoder, no unusual parts."""
+    decoder = model.decoder
     return (
         isinstance(decoder, TransformerDecoderBase)
         and all(getattr(type(decoder), name) is getattr(TransformerDecoderBase, name) for name in _DECODER_METHODS)
@@ -104,12 +105,12 @@ class TransformerDecoder(IncrementalDecoder):
     """Decoding state of a standard Transformer over P prefix rows of B sentences.
 
     Args:
-        decoder: a decoder for which :func:`is_standard_transformer` holds.
-        encoder_out: the encoder's output, fairseq's dictionary with ``(S, B, C)`` states and a ``(B, S)`` mask.
+        model: a model for which :func:`is_standard_transformer` holds.
+        encoder_out: its encoder's output, fairseq's dictionary with ``(S, B, C)`` states and a ``(B, S)`` mask.
     """
 
-    def __init__(self, decoder: Any, encoder_out: Any) -> None:
-        self.decoder = decoder
+    def __init__(self, model: Any, encoder_out: Any) -> None:
+        self.decoder = decoder = model.decoder
         self.length = 0  # target tokens so far
         states = encoder_out["encoder_out"][0]  # (S, B, C)
         self.device = states.device
@@ -117,7 +118,8 @@ class TransformerDecoder(IncrementalDecoder):
         self.layers = [_Layer(layer, copied) for layer in decoder.layers]
         masks = encoder_out["encoder_padding_mask"]
         self.sources = SharedSources(decoder.layers, states, masks[0] if len(masks) else None)
-        self.cache = KeyValueCache(decoder.layers, states)
+        first = self.layers[0]
+        self.cache = KeyValueCache(len(self.layers), first.heads, first.width, states)
         self.positions = states.new_empty((0, 0))  # (n, C) embeddings of the first n positions
         output = decoder.output_projection
         is_plain = type(output) is nn.Linear and output.weight.dtype == torch.float32

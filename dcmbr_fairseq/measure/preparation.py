@@ -13,8 +13,8 @@ import torch
 from omegaconf import DictConfig
 from torch import Tensor
 
-from dcmbr_fairseq.decoders.decoders import IncrementalDecoder
 from dcmbr_fairseq.decoders.encoding import encode
+from dcmbr_fairseq.decoders.incremental import IncrementalDecoder
 from dcmbr_fairseq.decoding.generator import MBRSequenceGenerator, TextSide
 from dcmbr_fairseq.decoding.options import DecodingConfig, DecodingOptions, decoding_options
 from dcmbr_fairseq.preflight.languages import LanguageTokens

@@ -20,7 +20,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from dcmbr_fairseq.decoders.decoders import IncrementalDecoder, PrefixRows
+from dcmbr_fairseq.decoders.incremental import IncrementalDecoder, PrefixRows
 from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.sampling.support import Support
 

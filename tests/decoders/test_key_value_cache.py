@@ -1,23 +1,21 @@
 """The key-value cache holds each row's own history, however rows split, move, leave and grow."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dcmbr_fairseq.decoders import key_value_cache
-from dcmbr_fairseq.decoders.decoders import PrefixRows
+from dcmbr_fairseq.decoders import key_value_cache, memory
+from dcmbr_fairseq.decoders.incremental import PrefixRows
 from dcmbr_fairseq.decoders.key_value_cache import KeyValueCache, room_for
+from dcmbr_fairseq.decoders.memory import Memory
 
 LAYERS, HEADS, WIDTH = 2, 3, 4
-ATTENTION = SimpleNamespace(self_attn=SimpleNamespace(num_heads=HEADS, head_dim=WIDTH))
 
 
 def make_cache() -> KeyValueCache:
-    return KeyValueCache([ATTENTION] * LAYERS, torch.zeros(()))
+    return KeyValueCache(LAYERS, HEADS, WIDTH, torch.zeros(()))
 
 
 def grow(cache: KeyValueCache, parents: np.ndarray, histories: list[torch.Tensor], step: int) -> list[torch.Tensor]:
@@ -41,7 +39,7 @@ def grow(cache: KeyValueCache, parents: np.ndarray, histories: list[torch.Tensor
 
 @pytest.fixture(autouse=True)
 def no_spare_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(KeyValueCache, "_spare", {})
+    monkeypatch.setattr(Memory, "_spare", {})
 
 
 @settings(deadline=None, max_examples=25)
@@ -53,7 +51,8 @@ def test_every_row_has_its_own_history(seed: int, steps: int, piecemeal: bool, f
         if piecemeal:
             patch.setattr(key_value_cache, "MOVED_AT_ONCE", 1)
         if forgetful:
-            patch.setattr(key_value_cache, "WORTH_KEEPING", 0)
+            for module in (key_value_cache, memory):
+                patch.setattr(module, "WORTH_KEEPING", 0)
         for _ in range(2):  # the second takes the memory of the first
             cache, histories = make_cache(), []
             for step in range(steps):
@@ -76,3 +75,18 @@ def test_a_fork_goes_its_own_way() -> None:
 def test_room(length: int) -> None:
     assert room_for(length) % 8 == 0
     assert max(16, length) <= room_for(length) < max(17, length + 8)
+
+
+def test_only_small_memory_is_handed_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a batch leaves behind when it is done is bounded, however large its histories were."""
+    monkeypatch.setattr(memory, "WORTH_KEEPING", 2**16)
+    sizes = []
+    for rows in (3, 500, 3):
+        cache = make_cache()
+        histories: list[torch.Tensor] = []
+        for step in range(20):
+            histories = grow(cache, np.arange(rows) % max(1, len(histories)), histories, step)
+        cache.release()
+        sizes.append([piece.nbytes for pieces in Memory._spare.values() for piece in pieces])
+    assert sizes[0] and sizes[2]  # small ones are
+    assert all(size <= 2**16 for left in sizes for size in left)

@@ -13,9 +13,9 @@ from toy_model import EOS, PAD, net_input, toy_transformer
 
 from dcmbr_fairseq.decoders import transformer
 from dcmbr_fairseq.decoders.attention import SharedSources
-from dcmbr_fairseq.decoders.decoders import ROW_MULTIPLE, PrefixRows
 from dcmbr_fairseq.decoders.encoding import encode
-from dcmbr_fairseq.decoders.scratch import Scratch
+from dcmbr_fairseq.decoders.incremental import ROW_MULTIPLE, PrefixRows
+from dcmbr_fairseq.decoders.memory import Memory, Scratch
 
 SIZES = {f"{side}_{name}": value for side in ("encoder", "decoder")
          for name, value in (("embed_dim", 64), ("ffn_embed_dim", 128), ("attention_heads", 4))}  # fmt: skip
@@ -103,7 +103,7 @@ def test_shared_sources_give_every_row_attention_to_its_own(model: Any, first: l
 
 
 def test_scratch_memory_goes_from_one_to_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Scratch, "_spare", {})
+    monkeypatch.setattr(Memory, "_spare", {})
     like = torch.zeros(())
     scratch = Scratch(like)
     table = scratch.table(8, 10)

@@ -9,7 +9,8 @@ import torch
 from scipy.stats import chisquare
 from toy_model import EOS, PAD, drawn, exact_distribution, sample_toy, teacher_forced, toy_transformer
 
-from dcmbr_fairseq.decoders import encoding
+from dcmbr_fairseq.decoders import choice
+from dcmbr_fairseq.decoders.transformer import is_standard_transformer
 from dcmbr_fairseq.pools.pools import PoolSpec
 from dcmbr_fairseq.sampling.truncation import Truncation
 
@@ -25,7 +26,7 @@ def model() -> Any:
 def decoder_kind(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """Both decoders: the fast one, and the one that drives any model."""
     if request.param == "any fairseq model":
-        monkeypatch.setattr(encoding, "is_standard_transformer", lambda decoder: False)
+        monkeypatch.setattr(choice, "FAST_DECODERS", [])
     return request.param
 
 
@@ -170,7 +171,7 @@ def test_seeds_give_other_draws(model: Any) -> None:
 def test_both_decoders_draw_the_same(model: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     specs = [PoolSpec(40, 0.5, 0)]
     fast = sample_toy([model], SOURCES, specs, max_len=6).pools
-    monkeypatch.setattr(encoding, "is_standard_transformer", lambda decoder: False)
+    monkeypatch.setattr(choice, "FAST_DECODERS", [])
     general = sample_toy([model], SOURCES, specs, max_len=6).pools
     for (one,), (other,) in zip(fast, general, strict=True):
         assert drawn(one) == drawn(other)
@@ -188,7 +189,7 @@ def test_both_decoders_draw_the_same(model: Any, monkeypatch: pytest.MonkeyPatch
 )
 def test_architecture_options_are_followed(settings: Any) -> None:
     model = toy_transformer(words=3, seed=5, **settings)
-    assert encoding.is_standard_transformer(model.decoder)
+    assert is_standard_transformer(model)
     (pool,) = sample_toy([model], SOURCES[:1], [PoolSpec(30, 1.0, 0)], max_len=5).pools[0]
     targets = [tokens.tolist() for tokens in pool.tokens]
     for target, scores, rows in zip(

@@ -23,7 +23,8 @@ from in_process import Fairseq, rows, translations
 from multilingual_world import CONVENTIONS, LANGUAGES, PAIRS, TAGS, World
 from scipy.stats import chisquare
 
-from dcmbr_fairseq.decoders.decoders import FairseqDecoder, PrefixRows
+from dcmbr_fairseq.decoders.fairseq_decoder import FairseqDecoder
+from dcmbr_fairseq.decoders.incremental import PrefixRows
 from dcmbr_fairseq.decoders.transformer import TransformerDecoder, is_standard_transformer
 from dcmbr_fairseq.decoding.options import DecodingConfig
 from dcmbr_fairseq.errors import UserError
@@ -311,13 +312,13 @@ def mbart(world: World) -> Any:
 @settings(max_examples=25, deadline=None)
 def test_the_fast_decoder_computes_what_mbart_does(mbart: Any, data: st.DataObject) -> None:
     """Pre-norm layers, learned positions, normalised and scaled embeddings, a last normalisation: rows that split."""
-    assert is_standard_transformer(mbart.decoder)
+    assert is_standard_transformer(mbart)
     mbart.set_beam_size(1)  # as fairseq's generators do: it takes the encoder's way to reorder sentences away
     assert mbart.decoder.layernorm_embedding is not None and mbart.decoder.layer_norm is not None
     sources = torch.tensor([[5, 6, 7, 2], [9, 8, 2, 1]])
     with torch.no_grad():
         encoded = mbart.encoder(sources, torch.tensor([4, 3]))
-        decoders = [TransformerDecoder(mbart.decoder, encoded), FairseqDecoder(mbart, encoded)]
+        decoders = [TransformerDecoder(mbart, encoded), FairseqDecoder(mbart, encoded)]
         sentences = np.array([1, 0, 1])
         step = PrefixRows(np.array([2, 2, 2]), None, sentences)
         for _ in range(4):

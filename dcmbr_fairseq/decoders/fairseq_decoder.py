@@ -1,0 +1,87 @@
+"""Any fairseq encoder-decoder as an incremental decoder, through its own interface: the plain way, and the truth for
+the fast decoders."""
+
+import copy
+from typing import Any
+
+import numpy as np
+import torch
+from fairseq.models import FairseqIncrementalDecoder
+from torch import Tensor
+
+from dcmbr_fairseq.decoders.incremental import IncrementalDecoder, PrefixRows
+
+
+def reordered(encoder: Any, encoder_out: Any, order: Tensor) -> Any:
+    """An encoder's output with its sentences in another order, by the encoder's class.
+
+    For its own beam search BART puts a method in that place that does nothing, and leaves it there.
+    """
+    return type(encoder).reorder_encoder_out(encoder, encoder_out, order)
+
+
+class FairseqDecoder(IncrementalDecoder):
+    """Any fairseq encoder-decoder model, through its own ``forward`` and ``reorder_incremental_state_scripting``.
+
+    Args:
+        model: the model, in evaluation mode.
+        encoder_out: its encoder's output for B sentences.
+    """
+
+    def __init__(self, model: Any, encoder_out: Any) -> None:
+        self.model = model
+        self.encoder_out = encoder_out
+        self.device = next(model.parameters()).device
+        self.has_incremental = isinstance(model.decoder, FairseqIncrementalDecoder)
+        self.incremental_state: dict[str, dict[str, Tensor | None]] = {}
+        self.prefixes: Tensor | None = None  # (P, t): some models read the whole prefix
+        self.sentences = np.empty(0, dtype=np.int64)  # (P,) of each row so far
+
+    def step(self, rows: PrefixRows) -> Tensor:
+        """See :meth:`IncrementalDecoder.step`."""
+        count = len(rows.tokens)
+        rows = rows.padded(len(self.sentences))
+        column = torch.from_numpy(rows.tokens).to(self.device)[:, None]
+        if self.prefixes is None:
+            self.encoder_out = reordered(
+                self.model.encoder, self.encoder_out, torch.from_numpy(rows.sentences).to(self.device)
+            )
+            self.prefixes, self.sentences = column, rows.sentences
+        else:
+            self._follow(rows)
+            self.prefixes = torch.cat([self.prefixes, column], dim=1)
+        decoder = self.model.decoder
+        state = {"incremental_state": self.incremental_state} if self.has_incremental else {}
+        output = decoder.forward(self.prefixes, encoder_out=self.encoder_out, **state)
+        last = output[0][:, -1:, :].float()
+        if getattr(decoder, "adaptive_softmax", None) is not None:
+            last = self.model.get_normalized_probs((last, output[1]), log_probs=True, sample=None)
+        return last[:count, -1, :].contiguous()
+
+    def fork(self) -> "FairseqDecoder":
+        """See :meth:`IncrementalDecoder.fork`."""
+        other = copy.copy(self)
+        other.incremental_state = copy.deepcopy(self.incremental_state)  # some modules write into their tensors
+        return other
+
+    def _follow(self, rows: PrefixRows) -> None:
+        """Bring prefixes, cached keys and values, and encoder output into the order of the new rows."""
+        assert self.prefixes is not None and rows.parents is not None
+        before = self.sentences[rows.parents]
+        if len(rows.tokens) == len(self.prefixes) and not len(rows.moved()):
+            return
+        if len(rows.tokens) == len(self.prefixes) and not np.array_equal(before, self.sentences):
+            # fairseq's cross-attention takes an order of unchanged size for one within sentences and ignores it.
+            self._reorder(np.append(rows.parents, rows.parents[-1]))
+            self._reorder(np.arange(len(rows.tokens)))
+        else:
+            self._reorder(rows.parents)
+        self.sentences = before  # of rows that nobody reads, too: what is really cached
+
+    def _reorder(self, parents: np.ndarray) -> None:
+        assert self.prefixes is not None
+        order = torch.from_numpy(parents).to(self.device)
+        self.prefixes = self.prefixes[order]
+        if self.has_incremental:
+            self.model.decoder.reorder_incremental_state_scripting(self.incremental_state, order)
+        self.encoder_out = reordered(self.model.encoder, self.encoder_out, order)
