@@ -86,6 +86,14 @@ def test_rooms_are_entered_by_their_doors(module: Path) -> None:
     assert not strangers, f"{own} may not import {strangers}"
 
 
+@pytest.mark.parametrize("command", sorted(COMMANDS))
+def test_no_command_imports_another(command: str) -> None:
+    """What several need stands in a module that is no command; tuning is a part of ``temperature``."""
+    others = {module for module, _ in COMMANDS.values()} - {COMMANDS[command][0]}
+    module = PACKAGE.joinpath(*COMMANDS[command][0].split(".")[1:]).with_suffix(".py")
+    assert not {name for name in imported_names(module) if name.rpartition(".")[0] in others | {"dcmbr_fairseq.cli"}}
+
+
 def circle(edges: dict[str, set[str]]) -> set[str]:
     """What remains of a graph once everything that leads to no circle has been taken away."""
     remaining = dict(edges)

@@ -4,7 +4,7 @@ import argparse
 import json
 from dataclasses import asdict
 
-from dcmbr_fairseq.commands.evaluate import write_output
+from dcmbr_fairseq.commands.shared import add_output_arguments, add_where_argument, write_output
 from dcmbr_fairseq.present.correlation import Correlation, correlate
 from dcmbr_fairseq.present.results import (
     SETTINGS,
@@ -24,9 +24,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--x", default="entropy", metavar="COLUMN", help="default: entropy, in nats a token")
     parser.add_argument("--y", default="score", metavar="COLUMN", help="default: score, the quality of MBR")
-    parser.add_argument("--where", action="append", default=[], metavar="COLUMN=VALUE", help="keep these rows only")
-    parser.add_argument("--format", default="text", choices=("text", "json", "latex", "markdown", "tsv"))
-    parser.add_argument("--output", metavar="FILE", help="write there, whole or not at all (default: standard output)")
+    add_where_argument(parser)
+    add_output_arguments(parser)
 
 
 def run(args: argparse.Namespace) -> None:

@@ -4,15 +4,22 @@ import argparse
 import tempfile
 from pathlib import Path
 
-from dcmbr_fairseq.commands.evaluate import parse_metric_arguments
 from dcmbr_fairseq.commands.model_options import (
     add_model_arguments,
     add_test_set_arguments,
     open_experiment,
     open_workspace,
 )
-from dcmbr_fairseq.commands.sweep import parse_seeds
-from dcmbr_fairseq.present.tidy import FORMATS, parse_names, parse_numbers, write_rows
+from dcmbr_fairseq.commands.shared import (
+    add_quality_arguments,
+    add_rows_output_arguments,
+    add_seeds_argument,
+    parse_metric_arguments,
+    parse_names,
+    parse_numbers,
+    parse_seeds,
+)
+from dcmbr_fairseq.present.tidy import write_rows
 
 TAKES_FAIRSEQ_FLAGS = True
 
@@ -25,18 +32,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--temperatures", default="0.1,0.3,0.5,0.7,0.9,1", metavar="T,T,...", help="default: 0.1,0.3,0.5,0.7,0.9,1"
     )
     parser.add_argument("--num-hyp", default="10", metavar="N,N,...", help="pool sizes N (paper and default: 10)")
-    parser.add_argument("--seeds", metavar="S,S,...", help="seeds of the draws (default: fairseq's --seed, 1)")
-    parser.add_argument(
-        "--metrics", default="chrf", metavar="M,M,...",
-        help="utilities that score each draw against its reference (default: chrf)",
-    )  # fmt: skip
-    parser.add_argument("--metric-args", default="{}", metavar="JSON", help="their arguments, by name")
+    add_seeds_argument(parser)
+    add_quality_arguments(parser, "draw")
     parser.add_argument(
         "--pools", metavar="DIR",
         help="where pools are kept, to be shared with sweep; those that are there are used (default: not kept)",
     )  # fmt: skip
-    parser.add_argument("--format", choices=FORMATS, help="default: text, or what the ending of --output says")
-    parser.add_argument("--output", metavar="FILE", help="write there, whole or not at all (default: standard output)")
+    add_rows_output_arguments(parser)
 
 
 def run(args: argparse.Namespace) -> None:

@@ -5,8 +5,9 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from dcmbr_fairseq.commands.model_options import add_model_arguments, load_systems, open_workspace
+from dcmbr_fairseq.commands.shared import add_rows_output_arguments, parse_numbers
 from dcmbr_fairseq.errors import UserError
-from dcmbr_fairseq.present.tidy import FORMATS, parse_numbers, write_rows
+from dcmbr_fairseq.present.tidy import write_rows
 
 if TYPE_CHECKING:
     from dcmbr_fairseq.measure.entropy import MeanEntropy
@@ -26,8 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--match", metavar="NATS|MODEL",
         help="find the T at which each model's entropy is this, in nats, or that of another checkpoint at T = 1",
     )  # fmt: skip
-    parser.add_argument("--format", choices=FORMATS, help="default: text, or what the ending of --output says")
-    parser.add_argument("--output", metavar="FILE", help="write there, whole or not at all (default: standard output)")
+    add_rows_output_arguments(parser)
 
 
 def run(args: argparse.Namespace) -> None:

@@ -2,17 +2,21 @@
 
 import argparse
 import json
-import sys
 from collections.abc import Mapping
-from typing import Any
 
+from dcmbr_fairseq.commands.shared import (
+    DEFAULT_METRICS,
+    add_output_arguments,
+    parse_metric_arguments,
+    parse_metrics,
+    with_notes,
+    write_output,
+)
 from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.evaluation.metrics import ERROR_RATES, Evaluation, MetricOptions, evaluate
 from dcmbr_fairseq.evaluation.systems import FORMATS, read_translations, system_names
-from dcmbr_fairseq.files import atomic_writer, read_lines
+from dcmbr_fairseq.files import read_lines
 from dcmbr_fairseq.present.tables import Cell, Grid, render
-
-DEFAULT_METRICS = "bleu,chrf,ter"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -37,8 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--tokenize", metavar="NAME", help="sacreBLEU's tokeniser (default: 13a)")
     parser.add_argument("--hypothesis-format", default="auto", choices=FORMATS, help="layout of HYP (default: auto)")
     parser.add_argument("--seconds", metavar="S,S,...", help="add a column of decoding seconds, one for each system")
-    parser.add_argument("--format", default="text", choices=("text", "json", "latex", "markdown", "tsv"))
-    parser.add_argument("--output", metavar="FILE", help="write there, whole or not at all (default: standard output)")
+    add_output_arguments(parser)
 
 
 def run(args: argparse.Namespace) -> None:
@@ -56,33 +59,6 @@ def run(args: argparse.Namespace) -> None:
     options = MetricOptions(args.lowercase, args.tokenize, parse_metric_arguments(args.metric_args))
     result = evaluate(systems, references, sources, parse_metrics(args.metrics), options)
     write_output(show(result, args.format, seconds), args.output)
-
-
-def parse_metrics(text: str) -> list[str]:
-    """The names in ``--metrics``, known ones in lower case.
-
-    Raises:
-        UserError: there is none.
-    """
-    names = [name.strip() for name in text.split(",") if name.strip()]
-    if not names:
-        raise UserError(f"--metrics {text!r} names no metric: give for instance {DEFAULT_METRICS}")
-    return list(dict.fromkeys(name if ":" in name else name.lower() for name in names))
-
-
-def parse_metric_arguments(text: str, flag: str = "--metric-args") -> Mapping[str, Mapping[str, Any]]:
-    """Read ``--metric-args``, or another ``flag``: a JSON object of JSON objects.
-
-    Raises:
-        UserError: it is something else.
-    """
-    try:
-        arguments = json.loads(text)
-    except json.JSONDecodeError:
-        arguments = None
-    if not isinstance(arguments, dict) or not all(isinstance(value, dict) for value in arguments.values()):
-        raise UserError(f'{flag} must be a JSON object such as \'{{"meteor": {{"language": "de"}}}}\', got {text!r}')
-    return arguments
 
 
 def parse_seconds(text: str | None, names: list[str]) -> list[float] | None:
@@ -113,11 +89,7 @@ def show(result: Evaluation, form: str, seconds: list[float] | None = None) -> s
         return json.dumps(out, ensure_ascii=False, indent=2) + "\n"
     cells: list[list[Cell]] = [[name, *(c[i] for c in columns.values())] for i, name in enumerate(result.systems)]
     grid = Grid(["system", *columns], cells, bold=best_cells(columns, len(result.systems)))
-    if form == "tsv":
-        return render(grid, form)
-    comment = "% " if form == "latex" else ""
-    notes = [comment + signature for signature in result.signatures.values()]
-    return render(grid, form) + "\n" + ("  \n" if form == "markdown" else "\n").join(notes) + "\n"
+    return with_notes(render(grid, form), list(result.signatures.values()), form)
 
 
 def best_cells(columns: Mapping[str, list[float]], systems: int) -> list[list[int]]:
@@ -132,12 +104,3 @@ def best_cells(columns: Mapping[str, list[float]], systems: int) -> list[list[in
             if value == best:
                 bold[system].append(number)
     return bold
-
-
-def write_output(text: str, path: str | None) -> None:
-    """Write ``text`` to a file, whole or not at all, or to standard output."""
-    if path is None:
-        sys.stdout.write(text)
-        return
-    with atomic_writer(path) as out:
-        out.write(text)

@@ -3,6 +3,7 @@
 import argparse
 import logging
 
+from dcmbr_fairseq.commands.shared import add_where_argument
 from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.present.figures import DPI, FIGURES, draw, save
 from dcmbr_fairseq.present.results import read_results
@@ -20,7 +21,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--output", required=True, metavar="PREFIX", help="writes PREFIX.png and PREFIX.pdf")
     parser.add_argument("--formats", default="png,pdf", metavar="F,F", help=f"of {', '.join(FORMS)} (default: png,pdf)")
-    parser.add_argument("--where", action="append", default=[], metavar="COLUMN=VALUE", help="keep these rows only")
+    add_where_argument(parser)
     parser.add_argument("--dpi", type=int, default=DPI, metavar="N", help=f"dots an inch of a PNG (default: {DPI})")
     parser.add_argument("--title", help="stands above the figure (default: none)")
     parser.add_argument(

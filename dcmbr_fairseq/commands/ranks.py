@@ -3,7 +3,8 @@
 import argparse
 
 from dcmbr_fairseq.commands.model_options import add_model_arguments, open_experiment, open_workspace
-from dcmbr_fairseq.present.tidy import FORMATS, write_rows
+from dcmbr_fairseq.commands.shared import add_rows_output_arguments
+from dcmbr_fairseq.present.tidy import write_rows
 
 TAKES_FAIRSEQ_FLAGS = True
 
@@ -15,8 +16,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--last", type=int, default=45, metavar="RANK", help="the last bucket begins here (paper and default: 45)"
     )
-    parser.add_argument("--format", choices=FORMATS, help="default: text, or what the ending of --output says")
-    parser.add_argument("--output", metavar="FILE", help="write there, whole or not at all (default: standard output)")
+    add_rows_output_arguments(parser)
 
 
 def run(args: argparse.Namespace) -> None:

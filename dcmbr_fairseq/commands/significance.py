@@ -7,7 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from dcmbr_fairseq.commands.evaluate import parse_metric_arguments, parse_metrics, write_output
+from dcmbr_fairseq.commands.shared import (
+    add_output_arguments,
+    parse_metric_arguments,
+    parse_metrics,
+    with_notes,
+    write_output,
+)
 from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.evaluation.metrics import MetricOptions
 from dcmbr_fairseq.evaluation.significance import Interval, PairedResult, approximate_randomisation, paired_bootstrap
@@ -43,8 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--samples", type=int, metavar="S", help="default: 1000 bootstrap resamples, 10000 swaps")
     parser.add_argument("--seed", type=int, default=12345, help="default: 12345, sacreBLEU's")
     parser.add_argument("--hypothesis-format", default="auto", choices=FORMATS, help="layout of the files")
-    parser.add_argument("--format", default="text", choices=("text", "json", "latex", "markdown", "tsv"))
-    parser.add_argument("--output", metavar="FILE", help="write there, whole or not at all (default: standard output)")
+    add_output_arguments(parser)
 
 
 def run(args: argparse.Namespace) -> None:
@@ -83,11 +88,7 @@ def show(results: list[dict[str, Any]], form: str, note: str, signatures: list[s
         return json.dumps({"test": note, "signatures": signatures, "comparisons": rows}, indent=2) + "\n"
     header = ["metric", "A", "B", "score A", "score B", "B - A", "95% interval", "p", "p+"]
     grid = Grid(header, [cells(**row) for row in results], labels=3, digits=2)
-    if form == "tsv":
-        return render(grid, form)
-    comment = "% " if form == "latex" else ""
-    notes = [note, P_VALUES, *signatures]
-    return render(grid, form) + "\n" + ("  \n" if form == "markdown" else "\n").join(comment + n for n in notes) + "\n"
+    return with_notes(render(grid, form), [note, P_VALUES, *signatures], form)
 
 
 def as_json(row: dict[str, Any]) -> dict[str, Any]:

@@ -1,26 +1,19 @@
 """``dcmbr sweep``: quality over a grid of pool sizes, temperatures, utilities and seeds (Figures 1, 5, 6 and 7)."""
 
 import argparse
-import itertools
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
-from dcmbr_fairseq.commands.evaluate import parse_metric_arguments
+from dcmbr_fairseq.commands.grid_options import add_grid_arguments, journal_settings, make_plan
 from dcmbr_fairseq.commands.model_options import (
     add_model_arguments,
     add_test_set_arguments,
-    data_settings,
     open_experiment,
     open_workspace,
 )
-from dcmbr_fairseq.present.tidy import Journal, parse_names, parse_numbers, refuse_existing
-
-if TYPE_CHECKING:
-    from dcmbr_fairseq.measure.grid import Plan
-    from dcmbr_fairseq.measure.models import Workspace
+from dcmbr_fairseq.commands.shared import add_journal_output_argument, parse_names
+from dcmbr_fairseq.present.tidy import Journal, refuse_existing
 
 TAKES_FAIRSEQ_FLAGS = True
-SAME = "same"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -38,38 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="add a column: mean token entropy of the model at T = 1, in nats (Figure 4)",
     )
-    parser.add_argument(
-        "--output", required=True, metavar="FILE",
-        help="table, a row for each cell and metric: TSV, or JSON lines if it ends in .jsonl; FILE.partial keeps the "
-        "cells that are done, and the same command goes on from there",
-    )  # fmt: skip
-
-
-def add_grid_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the axes of the grid, and where pools are kept."""
-    grid = parser.add_argument_group("grid")
-    grid.add_argument("--num-hyp", default="10,50", metavar="N,N,...", help="pool sizes N (paper and default: 10,50)")
-    grid.add_argument(
-        "--num-ref", default=SAME, metavar="N,N,...|same", help="sizes of the reference pool (default: same as N)"
-    )
-    grid.add_argument("--temp-hyp", default="0.5,1", metavar="T,T,...", help="temperatures T_h (default: 0.5,1)")
-    grid.add_argument(
-        "--temp-ref", default=SAME, metavar="T,T,...|same",
-        help="temperatures T_r, each with each T_h (default: same as T_h)",
-    )  # fmt: skip
-    grid.add_argument("--seeds", metavar="S,S,...", help="seeds of the draws (default: fairseq's --seed, 1)")
-    grid.add_argument(
-        "--ref-pool", default="auto", choices=("auto", "shared", "separate"),
-        help="auto: one pool plays both parts where temperatures and sizes agree, as in decoding (default)",
-    )  # fmt: skip
-    grid.add_argument(
-        "--utility-args", default="{}", metavar="JSON", help='arguments by utility, such as \'{"chrf": {"beta": 1}}\''
-    )
-    grid.add_argument("--metric-args", default="{}", metavar="JSON", help="the same of metrics")
-    grid.add_argument(
-        "--pools", metavar="DIR",
-        help="where pools are kept as records, to be used again by other commands (default: OUTPUT.pools)",
-    )  # fmt: skip
+    add_journal_output_argument(parser, "cell and metric", "the cells that are")
 
 
 def run(args: argparse.Namespace) -> None:
@@ -84,55 +46,3 @@ def run(args: argparse.Namespace) -> None:
     journal = Journal(args.output, journal_settings(args, plan))
     keys = sweep(experiment, plan, Path(args.pools or f"{args.output}.pools"), journal)
     journal.finish(journal.rows(keys))
-
-
-def make_plan(args: argparse.Namespace, workspace: "Workspace", utilities: list[str], metrics: list[str]) -> "Plan":
-    """The grid that the options describe.
-
-    Raises:
-        UserError: names the option.
-    """
-    from dcmbr_fairseq.measure.grid import Plan, Sizes
-
-    return Plan(
-        sizes=[Sizes(*pair) for pair in pairs("--num-hyp", args.num_hyp, "--num-ref", args.num_ref, whole=True)],
-        temperatures=pairs("--temp-hyp", args.temp_hyp, "--temp-ref", args.temp_ref),
-        utilities=utilities,
-        seeds=parse_seeds(args, workspace),
-        metrics=metrics,
-        ref_pool=args.ref_pool,
-        utility_args=parse_metric_arguments(args.utility_args, "--utility-args"),
-        metric_args=parse_metric_arguments(args.metric_args),
-        beam=getattr(args, "with_beam", False),
-        entropy=getattr(args, "entropy", False),
-    )
-
-
-def pairs(flag: str, text: str, other_flag: str, other: str, whole: bool = False) -> list[tuple[Any, Any]]:
-    """Each number of the first list with each of the other, or with itself where that is ``same``.
-
-    Raises:
-        UserError: names the option.
-    """
-    first = parse_numbers(flag, text, whole)
-    if other == SAME:
-        return [(number, number) for number in first]
-    return list(itertools.product(first, parse_numbers(other_flag, other, whole)))
-
-
-def parse_seeds(args: argparse.Namespace, workspace: "Workspace") -> list[int]:
-    """The numbers of ``--seeds``, or fairseq's seed."""
-    return [workspace.cfg.common.seed] if args.seeds is None else parse_numbers("--seeds", args.seeds, whole=True)
-
-
-def journal_settings(args: argparse.Namespace, plan: "Plan") -> Any:
-    """What cells depend on beside their keys: a larger grid may go on with the cells of a smaller one."""
-    return {
-        **data_settings(args),
-        "sizes": plan.sizes,
-        "metrics": plan.metrics,
-        "ref_pool": plan.ref_pool,
-        "utility_args": plan.utility_args,
-        "metric_args": plan.metric_args,
-        "entropy": plan.entropy,
-    }

@@ -2,7 +2,7 @@
 
 import argparse
 
-from dcmbr_fairseq.commands.evaluate import write_output
+from dcmbr_fairseq.commands.shared import add_output_arguments, add_where_argument, write_output
 from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.present.layouts import LAYOUTS
 from dcmbr_fairseq.present.results import read_results
@@ -14,13 +14,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     titles = "; ".join(f"{name}: {layout.title}" for name, layout in LAYOUTS.items())
     parser.add_argument("table", choices=list(LAYOUTS), metavar="NAME", help=titles)
     parser.add_argument("results", nargs="*", metavar="RESULTS", help="tidy results, TSV or JSON lines")
-    parser.add_argument("--where", action="append", default=[], metavar="COLUMN=VALUE", help="keep these rows only")
+    add_where_argument(parser)
     parser.add_argument(
         "--temperature", type=float, default=0.5, metavar="T", help="T_h = T_r of the column Ours (paper: 0.5)"
     )
     parser.add_argument("--paper", action="store_true", help="put the paper's numbers in parentheses beside ours")
-    parser.add_argument("--format", default="text", choices=sorted(FORMS))
-    parser.add_argument("--output", metavar="FILE", help="write there, whole or not at all (default: standard output)")
+    add_output_arguments(parser, FORMS)
 
 
 def run(args: argparse.Namespace) -> None:

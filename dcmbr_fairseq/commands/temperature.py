@@ -5,7 +5,7 @@ import json
 from typing import Any
 
 from dcmbr_fairseq.commands import tune
-from dcmbr_fairseq.commands.evaluate import write_output
+from dcmbr_fairseq.commands.shared import add_output_arguments, write_output
 from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.lemma import AS_PRINTED, cooling_temperature, equivalent_smoothing
 
@@ -24,8 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="size of the target dictionary: the exact relation for V tokens (default: the lemma as the paper prints "
         "it, which is exact for V = 2)",
     )  # fmt: skip
-    parser.add_argument("--format", default="text", choices=("text", "json"))
-    parser.add_argument("--output", metavar="FILE", help="write there, whole or not at all (default: standard output)")
+    add_output_arguments(parser, ("text", "json"))
 
 
 def run(args: argparse.Namespace) -> None:

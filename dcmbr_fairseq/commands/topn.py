@@ -3,7 +3,6 @@
 import argparse
 import math
 
-from dcmbr_fairseq.commands.evaluate import parse_metric_arguments
 from dcmbr_fairseq.commands.model_options import (
     add_model_arguments,
     add_test_set_arguments,
@@ -11,7 +10,13 @@ from dcmbr_fairseq.commands.model_options import (
     open_experiment,
     open_workspace,
 )
-from dcmbr_fairseq.present.tidy import Journal, format_rows, parse_names, refuse_existing
+from dcmbr_fairseq.commands.shared import (
+    add_journal_output_argument,
+    add_quality_arguments,
+    parse_metric_arguments,
+    parse_names,
+)
+from dcmbr_fairseq.present.tidy import Journal, format_rows, refuse_existing
 
 TAKES_FAIRSEQ_FLAGS = True
 
@@ -34,21 +39,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="S",
         help="give a sentence up after this time (default: no)",
     )
-    parser.add_argument(
-        "--metrics", default="chrf", metavar="M,M,...",
-        help="utilities that score each translation against its reference (default: chrf)",
-    )  # fmt: skip
-    parser.add_argument(
-        "--metric-args",
-        default="{}",
-        metavar="JSON",
-        help='their arguments, such as \'{"meteor": {"language": "de"}}\'',
-    )
-    parser.add_argument(
-        "--output", required=True, metavar="FILE",
-        help="table, a row for each sequence: TSV, or JSON lines if it ends in .jsonl; FILE.partial keeps what is "
-        "done, and the same command goes on from there",
-    )  # fmt: skip
+    add_quality_arguments(parser, "translation")
+    add_journal_output_argument(parser, "sequence", "what is")
 
 
 def run(args: argparse.Namespace) -> None:

@@ -6,13 +6,13 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from dcmbr_fairseq.commands.grid_options import SAME, add_grid_arguments, journal_settings, make_plan
 from dcmbr_fairseq.commands.model_options import (
     add_model_arguments,
     add_test_set_arguments,
     open_experiment,
     open_workspace,
 )
-from dcmbr_fairseq.commands.sweep import SAME, add_grid_arguments, journal_settings, make_plan
 from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.files import atomic_writer
 from dcmbr_fairseq.present.tables import as_text

@@ -4,7 +4,7 @@ import argparse
 import importlib
 from typing import NamedTuple
 
-from dcmbr_fairseq.commands.evaluate import write_output
+from dcmbr_fairseq.commands.shared import add_output_arguments, write_output
 from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.present.tables import FORMS, Grid, render
 from dcmbr_fairseq.utilities import UTILITIES, utility_class
@@ -36,8 +36,7 @@ NEEDS: dict[str, Needs] = {
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
-    parser.add_argument("--format", default="text", choices=sorted(FORMS), help="form of the table (default: text)")
-    parser.add_argument("--output", metavar="FILE", help="write there, whole or not at all (default: standard output)")
+    add_output_arguments(parser, FORMS)
 
 
 def run(args: argparse.Namespace) -> None:

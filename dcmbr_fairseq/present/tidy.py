@@ -161,35 +161,6 @@ class Journal:
             os.fsync(file.fileno())
 
 
-def parse_numbers(flag: str, text: str, whole: bool = False) -> list[Any]:
-    """The positive numbers of a list such as ``0.5,1``, each once, in their order.
-
-    Raises:
-        UserError: something else; names the flag.
-    """
-    kind = int if whole else float
-    try:
-        numbers = list(dict.fromkeys(kind(part) for part in text.split(",")))
-    except ValueError:
-        numbers = []
-    if not numbers or not all(0 < number < float("inf") for number in numbers):
-        what = "whole numbers" if whole else "numbers"
-        raise UserError(f"{flag} must be {what} above 0, separated by commas, got {text!r}")
-    return numbers
-
-
-def parse_names(flag: str, text: str) -> list[str]:
-    """The names of a list such as ``chrf,bleu``, each once.
-
-    Raises:
-        UserError: there is none.
-    """
-    names = list(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
-    if not names:
-        raise UserError(f"{flag} {text!r} names nothing: give for instance chrf")
-    return names
-
-
 def missing(journal: Journal, keys: Sequence[Key]) -> list[Key]:
     """The keys under which the journal has nothing yet."""
     return [key for key in keys if key not in journal]

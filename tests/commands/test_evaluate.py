@@ -189,7 +189,7 @@ def test_command_prints_every_form(tmp_path):
     ("arguments", "sentence"),
     [
         (["--metrics", "blue"], "--metrics blue is unknown: choose from bleu"),
-        (["--metrics", " , "], "names no metric"),
+        (["--metrics", " , "], "names nothing"),
         (["--metrics", "bleurt"], "(here: --metric-args '{\"bleurt\": {...}}')"),
         (["--metric-args", "[1]"], "--metric-args must be a JSON object"),
         (["--seconds", "1"], "--seconds 1 must give 2 numbers"),

@@ -8,7 +8,7 @@ import pytest
 
 from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.present.tables import read_table
-from dcmbr_fairseq.present.tidy import Journal, format_rows, parse_names, parse_numbers, refuse_existing, write_rows
+from dcmbr_fairseq.present.tidy import Journal, format_rows, refuse_existing, write_rows
 
 ROWS = [
     {"model": "a", "score": 1 / 3, "text": 'with "quotes" and\ttab', "count": 3, "signature": "x|y"},
@@ -79,22 +79,3 @@ def test_a_journal_where_none_can_be_is_one_sentence(tmp_path: Path, output: str
     with pytest.raises(UserError, match=r"cannot be written: .*(not a folder|too long); give a"):
         Journal(tmp_path / output, {})
     assert os.listdir(tmp_path) == ["file"]
-
-
-def test_lists_of_options() -> None:
-    assert parse_numbers("--t", "0.5,1,0.50") == [0.5, 1.0]
-    assert parse_numbers("--n", "10,50", whole=True) == [10, 50]
-    assert parse_names("--m", "chrf, bleu,chrf") == ["chrf", "bleu"]
-
-
-@pytest.mark.parametrize("text", ["", "0", "-1,2", "nan", "inf", "1;2", "0.5,"])
-def test_bad_lists(text: str) -> None:
-    with pytest.raises(UserError, match="--temps must be numbers above 0"):
-        parse_numbers("--temps", text)
-    with pytest.raises(UserError, match="--size must be whole numbers above 0"):
-        parse_numbers("--size", text + "1.5", whole=True)
-
-
-def test_no_names() -> None:
-    with pytest.raises(UserError, match="--metrics ' ,' names nothing"):
-        parse_names("--metrics", " ,")

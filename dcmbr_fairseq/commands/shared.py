@@ -1,0 +1,151 @@
+"""What commands share: options that several have, declared once; the lists and objects in them; where output goes."""
+
+import argparse
+import json
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from dcmbr_fairseq.errors import UserError
+from dcmbr_fairseq.files import atomic_writer
+from dcmbr_fairseq.present.tidy import FORMATS
+
+if TYPE_CHECKING:
+    from dcmbr_fairseq.measure.models import Workspace
+
+DEFAULT_METRICS = "bleu,chrf,ter"
+WRITE_THERE = "write there, whole or not at all (default: standard output)"
+
+
+# --- options -------------------------------------------------------------------------------------------------------
+
+
+def add_output_arguments(parser: argparse.ArgumentParser, forms: Iterable[str] = FORMATS) -> None:
+    """``--format``, text by default, and ``--output``."""
+    parser.add_argument("--format", default="text", choices=sorted(forms), help="form of the output (default: text)")
+    parser.add_argument("--output", metavar="FILE", help=WRITE_THERE)
+
+
+def add_rows_output_arguments(parser: argparse.ArgumentParser) -> None:
+    """``--format`` and ``--output`` of commands that make tidy tables: the ending of the file chooses the form too."""
+    parser.add_argument("--format", choices=FORMATS, help="default: text, or what the ending of --output says")
+    parser.add_argument("--output", metavar="FILE", help=WRITE_THERE)
+
+
+def add_journal_output_argument(parser: argparse.ArgumentParser, row: str, part: str) -> None:
+    """``--output`` of commands that go on where they were cut off.
+
+    Args:
+        parser: of the command.
+        row: what a row of the table is there for.
+        part: what is kept of a measurement that was cut off.
+    """
+    parser.add_argument(
+        "--output", required=True, metavar="FILE",
+        help=f"table, a row for each {row}: TSV, or JSON lines if it ends in .jsonl; FILE.partial keeps {part} done, "
+        "and the same command goes on from there",
+    )  # fmt: skip
+
+
+def add_where_argument(parser: argparse.ArgumentParser) -> None:
+    """``--where``: conditions on the rows of tables that are read."""
+    parser.add_argument("--where", action="append", default=[], metavar="COLUMN=VALUE", help="keep these rows only")
+
+
+def add_quality_arguments(parser: argparse.ArgumentParser, what: str) -> None:
+    """``--metrics`` and ``--metric-args`` of analyses that score each ``what`` (draw, translation) by utilities."""
+    parser.add_argument(
+        "--metrics", default="chrf", metavar="M,M,...",
+        help=f"utilities that score each {what} against its reference (default: chrf)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--metric-args", default="{}", metavar="JSON",
+        help='their arguments by name, such as \'{"meteor": {"language": "de"}}\'',
+    )  # fmt: skip
+
+
+def add_seeds_argument(parser: argparse._ActionsContainer) -> None:
+    """``--seeds``; see :func:`parse_seeds`."""
+    parser.add_argument("--seeds", metavar="S,S,...", help="seeds of the draws (default: fairseq's --seed, 1)")
+
+
+# --- what stands in them -------------------------------------------------------------------------------------------
+
+
+def parse_numbers(flag: str, text: str, whole: bool = False) -> list[Any]:
+    """The positive numbers of a list such as ``0.5,1``, each once, in their order.
+
+    Raises:
+        UserError: something else; names the flag.
+    """
+    kind = int if whole else float
+    try:
+        numbers = list(dict.fromkeys(kind(part) for part in text.split(",")))
+    except ValueError:
+        numbers = []
+    if not numbers or not all(0 < number < float("inf") for number in numbers):
+        what = "whole numbers" if whole else "numbers"
+        raise UserError(f"{flag} must be {what} above 0, separated by commas, got {text!r}")
+    return numbers
+
+
+def parse_seeds(args: argparse.Namespace, workspace: "Workspace") -> list[int]:
+    """The numbers of ``--seeds``, or fairseq's seed."""
+    return [workspace.cfg.common.seed] if args.seeds is None else parse_numbers("--seeds", args.seeds, whole=True)
+
+
+def parse_names(flag: str, text: str, example: str = "chrf") -> list[str]:
+    """The names of a list such as ``chrf,bleu``, each once.
+
+    Raises:
+        UserError: there is none; ``example`` says what could stand there.
+    """
+    names = list(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
+    if not names:
+        raise UserError(f"{flag} {text!r} names nothing: give for instance {example}")
+    return names
+
+
+def parse_metrics(text: str) -> list[str]:
+    """The names in ``--metrics`` of evaluate and significance, known ones in lower case.
+
+    Raises:
+        UserError: there is none.
+    """
+    names = parse_names("--metrics", text, DEFAULT_METRICS)
+    return list(dict.fromkeys(name if ":" in name else name.lower() for name in names))
+
+
+def parse_metric_arguments(text: str, flag: str = "--metric-args") -> Mapping[str, Mapping[str, Any]]:
+    """Read ``--metric-args``, or another ``flag``: a JSON object of JSON objects.
+
+    Raises:
+        UserError: it is something else.
+    """
+    try:
+        arguments = json.loads(text)
+    except json.JSONDecodeError:
+        arguments = None
+    if not isinstance(arguments, dict) or not all(isinstance(value, dict) for value in arguments.values()):
+        raise UserError(f'{flag} must be a JSON object such as \'{{"meteor": {{"language": "de"}}}}\', got {text!r}')
+    return arguments
+
+
+# --- what goes out -------------------------------------------------------------------------------------------------
+
+
+def write_output(text: str, path: str | None) -> None:
+    """Write ``text`` to a file, whole or not at all, or to standard output."""
+    if path is None:
+        sys.stdout.write(text)
+        return
+    with atomic_writer(path) as out:
+        out.write(text)
+
+
+def with_notes(table: str, notes: Sequence[str], form: str) -> str:
+    """A table with lines below it, such as signatures; a form for machines (TSV) has numbers alone."""
+    if form == "tsv":
+        return table
+    comment = "% " if form == "latex" else ""
+    return table + "\n" + ("  \n" if form == "markdown" else "\n").join(comment + note for note in notes) + "\n"
