@@ -19,6 +19,7 @@ from dcmbr_fairseq.commands.shared import (
     parse_numbers,
     parse_seeds,
 )
+from dcmbr_fairseq.evaluation.segments import build_segment_metrics
 from dcmbr_fairseq.present.tidy import write_rows
 
 TAKES_FAIRSEQ_FLAGS = True
@@ -44,11 +45,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     """Sample, measure and print."""
     from dcmbr_fairseq.measure.diversity import Axes, diversity_rows
-    from dcmbr_fairseq.measure.quality import build_qualities
 
     temperatures = parse_numbers("--temperatures", args.temperatures)
     sizes = parse_numbers("--num-hyp", args.num_hyp, whole=True)
-    qualities = build_qualities(parse_names("--metrics", args.metrics), parse_metric_arguments(args.metric_args))
+    qualities = build_segment_metrics(parse_names("--metrics", args.metrics), parse_metric_arguments(args.metric_args))
     workspace = open_workspace(args)
     axes = Axes(temperatures, parse_seeds(args, workspace), sizes)
     experiment = open_experiment(args, workspace)

@@ -15,7 +15,7 @@ from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.files import atomic_writer
 from dcmbr_fairseq.pools.plain_pools import read_plain_pools
 from dcmbr_fairseq.pools.records import DIGITS, Pools, format_row, read_pools
-from dcmbr_fairseq.rules import RULES, Candidates, Decision, DecisionRule, build_rule, refuse_not_finite
+from dcmbr_fairseq.rules import Candidates, Decision, DecisionRule, build_rule, check_decisions
 from dcmbr_fairseq.utilities import Utility, build_utility, parse_utility_args
 
 logger = logging.getLogger(__name__)
@@ -56,9 +56,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "the pool (default: counts)",
     )  # fmt: skip
     parser.add_argument(
-        "--selection", default="exact", choices=list(RULES),
+        "--selection", default="exact", metavar="NAME",
         help="how expected utilities are found: exact compares all pairs; prune and coarse save calls of a costly "
-        "utility (default: exact)",
+        "utility; or your own as module:Class (default: exact)",
     )  # fmt: skip
     parser.add_argument(
         "--selection-args", default="{}", metavar="JSON", help="its arguments, such as '{\"alpha\": 0.9}' (default: {})"
@@ -161,7 +161,7 @@ def decide(
                 raise UserError(f"the utility needs the source, which sentence {number} lacks: give source or --source")
             candidates.append(pools.candidates(args.reference_weights))
         decisions = rule.decide(candidates, utility, args.nbest)
-        refuse_not_finite(candidates, decisions, utility)
+        check_decisions(candidates, decisions, utility)
         yield from zip(batch, decisions, strict=True)
 
 

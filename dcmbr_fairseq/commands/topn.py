@@ -16,6 +16,7 @@ from dcmbr_fairseq.commands.shared import (
     parse_metric_arguments,
     parse_names,
 )
+from dcmbr_fairseq.evaluation.segments import build_segment_metrics
 from dcmbr_fairseq.present.tidy import Journal, format_rows, refuse_existing
 
 TAKES_FAIRSEQ_FLAGS = True
@@ -45,7 +46,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Search, write the table, and print summaries."""
-    from dcmbr_fairseq.measure.quality import build_qualities
     from dcmbr_fairseq.measure.topn import Budget, cost_by_length, mark_comparable, measure_topn, summary
 
     refuse_existing(args.output)
@@ -53,7 +53,7 @@ def run(args: argparse.Namespace) -> None:
     arguments = parse_metric_arguments(args.metric_args)
     budget = Budget(args.size, args.max_expansions, args.max_seconds)
     experiment = open_experiment(args, open_workspace(args))
-    qualities = build_qualities(names, arguments)
+    qualities = build_segment_metrics(names, arguments)
     settings = {**data_settings(args), **budget._asdict(), "metrics": [q.signature() for q in qualities]}
     journal = Journal(args.output, settings)
     keys = measure_topn(experiment, budget, qualities, journal)

@@ -1,37 +1,11 @@
 """``dcmbr utilities``: all utilities, what each needs, and whether it is ready on this machine. No model is loaded."""
 
 import argparse
-import importlib
-from typing import NamedTuple
 
 from dcmbr_fairseq.commands.shared import add_output_arguments, write_output
 from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.present.tables import FORMS, Grid, render
-from dcmbr_fairseq.utilities import UTILITIES, utility_class
-
-
-class Needs(NamedTuple):
-    """What a utility needs besides the package itself, and the arguments that it cannot do without."""
-
-    what: str
-    arguments: str = ""
-
-
-MBRS = "pip install 'dcmbr_fairseq[neural]', a model, the source"
-NEEDS: dict[str, Needs] = {
-    "bleu": Needs("nothing more"),
-    "chrf": Needs("nothing more"),
-    "chrf++": Needs("nothing more"),
-    "ter": Needs("nothing more"),
-    "meteor": Needs("Java; pip install 'dcmbr_fairseq[meteor]' or METEOR_JAR", '{"language": "de"}'),
-    "beer": Needs("Java; BEER 2.0 in BEER_HOME", '{"language": "de"}'),
-    "bleurt": Needs("pip install 'dcmbr_fairseq[bleurt]', a checkpoint", '{"checkpoint": "FOLDER"}'),
-    "comet": Needs(MBRS, '{"model": "NAME or FILE"}'),
-    "xcomet": Needs(MBRS, '{"model": "NAME or FILE"}'),
-    "metricx": Needs(MBRS, '{"model": "NAME"}'),
-    "bertscore": Needs(MBRS.replace(", the source", ""), '{"model_type": "NAME or FOLDER"}'),
-    "mean": Needs("what its parts need", '{"of": {"chrf": {}, "bleu": {}}}'),
-}
+from dcmbr_fairseq.utilities import UTILITIES
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -49,8 +23,10 @@ def run(args: argparse.Namespace) -> None:
 
 def utility_grid(missing: dict[str, str | None]) -> Grid:
     """The table: one row for each utility; ``missing`` says why one is not ready, or None."""
+    kinds = {name: UTILITIES.find(name) for name in UTILITIES}
     rows: list[list[str]] = [
-        [name, "no" if missing[name] else "yes", NEEDS[name].what, NEEDS[name].arguments or "-"] for name in UTILITIES
+        [name, "no" if missing[name] else "yes", kind.needs, kind.least_arguments or "-"]
+        for name, kind in kinds.items()
     ]
     return Grid(["utility", "ready", "needs", "--utility-args at least"], rows, labels=4)
 
@@ -60,9 +36,8 @@ def why_not_ready(name: str) -> str | None:
 
     Whether a model or checkpoint that the user names exists is not looked at.
     """
-    module = importlib.import_module(utility_class(name).__module__)
     try:
-        getattr(module, "require_ready", lambda: None)()
+        UTILITIES.find(name).require_ready()
     except UserError as error:
         return str(error)
     return None

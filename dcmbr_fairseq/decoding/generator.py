@@ -19,7 +19,7 @@ from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.pools.pools import TextPool, TokenPool
 from dcmbr_fairseq.pools.records import RecordWriter, make_row
 from dcmbr_fairseq.preflight.languages import BILINGUAL, LanguageTokens
-from dcmbr_fairseq.rules import Candidates, Decision, build_rule, refuse_not_finite
+from dcmbr_fairseq.rules import Candidates, Decision, build_rule, check_decisions
 from dcmbr_fairseq.rules.weights import reference_weights
 from dcmbr_fairseq.sampling.prefix_sampler import PrefixSampler, SamplingBatch
 from dcmbr_fairseq.sampling.support import Support
@@ -144,7 +144,7 @@ class MBRSequenceGenerator(SequenceGenerator):
             return [None] * len(sentences)
         candidates = [candidates_of(sentence, self.options.reference_weights) for sentence in sentences]
         decisions = self.rule.decide(candidates, self.utility, self.nbest)
-        refuse_not_finite(candidates, decisions, self.utility)
+        check_decisions(candidates, decisions, self.utility)
         return decisions
 
     def _record(

@@ -75,7 +75,10 @@ class DecodingConfig(FairseqDataclass):
     )
     selection: str = field(
         default="exact",
-        metadata={"help": "how the expected utilities are found: exact, or prune or coarse for costly utilities"},
+        metadata={
+            "help": "how the expected utilities are found: exact; prune or coarse for costly utilities; or your own as "
+            "module:Class, which follows dcmbr_fairseq.rules.DecisionRule"
+        },
     )
     selection_args: str = field(default="{}", metadata={"help": "arguments of --selection as a JSON object"})
     reference_weights: ChoiceEnum(["counts", "model"]) = field(  # type: ignore[valid-type]

@@ -10,24 +10,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-import numpy as np
-
 from dcmbr_fairseq.errors import UserError
-from dcmbr_fairseq.utilities import UTILITIES, Utility, build_utility
-from dcmbr_fairseq.utilities.base import Comparison
+from dcmbr_fairseq.evaluation.segments import SegmentMetric
+from dcmbr_fairseq.utilities import UTILITIES
 
 logger = logging.getLogger(__name__)
 
 CORPUS_METRICS = ("bleu", "chrf", "chrf++", "ter")
-#: Utilities on the scale 0..1 that papers print as 0..100.
-IN_PER_CENT = ("meteor", "beer", "bleurt", "comet", "xcomet", "bertscore")
 #: Metrics where less is better.
 ERROR_RATES = ("TER", "seconds")
-LABELS = {
-    "bleu": "BLEU", "chrf": "chrF", "chrf++": "chrF++", "ter": "TER",
-    "meteor": "METEOR", "beer": "BEER", "bleurt": "BLEURT", "comet": "COMET", "xcomet": "XCOMET",
-    "metricx": "MetricX", "bertscore": "BERTScore",
-}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -67,7 +58,7 @@ class SacreMetric:
     def __init__(self, name: str, options: MetricOptions) -> None:
         from sacrebleu.metrics import BLEU, CHRF, TER
 
-        self.label = LABELS[name]
+        self.label = UTILITIES.find(name).label
         classes: dict[str, tuple[Any, dict[str, Any]]] = {
             "bleu": (BLEU, {"lowercase": options.lowercase, "tokenize": options.tokenize}),
             "chrf": (CHRF, {"lowercase": options.lowercase}),
@@ -92,53 +83,31 @@ class SacreMetric:
         return f"{self.label}|{self.implementation.get_signature()}"
 
 
-class MeanUtility:
-    """The mean over segments of a utility; on the scale 0..100 where papers print it so."""
+class MeanMetric:
+    """The mean over segments of a utility; on the scale 0..100 where papers print it so.
+
+    Attributes:
+        by_segment: the scores of single segments.
+
+    Raises:
+        UserError: the utility is unknown, or something that it needs is missing.
+    """
 
     def __init__(self, name: str, options: MetricOptions) -> None:
-        self.label = LABELS.get(name, name.rpartition(":")[2])
         try:
-            self._utility = build_utility(name, options.arguments.get(name, {}))
+            self.by_segment = SegmentMetric(name, options.arguments.get(name, {}))
         except UserError as error:  # its remedy speaks of decoding's flags
             raise UserError(f"--metrics {name}: {error} (here: --metric-args '{{\"{name}\": {{...}}}}')") from error
-        self._scale = 100 if name in IN_PER_CENT else 1
-
-    def segments(
-        self, hypotheses: Sequence[str], references: Sequence[str], sources: Sequence[str] | None
-    ) -> np.ndarray:
-        """The score of each segment, ``(B,)``.
-
-        Raises:
-            UserError: the utility needs the sources and there are none.
-        """
-        return self._scale * segment_utilities(self._utility, hypotheses, references, sources)
+        self.label = self.by_segment.label
+        self.close = self.by_segment.close
 
     def score(self, hypotheses: Sequence[str], references: Sequence[str], sources: Sequence[str] | None) -> float:
         """See :class:`Metric`."""
-        return float(self.segments(hypotheses, references, sources).mean())
+        return float(self.by_segment.segments(hypotheses, references, sources).mean())
 
     def signature(self) -> str:
-        """The utility's signature, the scale, and that segments were averaged."""
-        return f"{self._utility.signature()}|mean" + ("|x100" if self._scale == 100 else "")
-
-    def close(self) -> None:
-        """Release what the utility holds."""
-        self._utility.close()
-
-
-def segment_utilities(
-    utility: Utility, hypotheses: Sequence[str], references: Sequence[str], sources: Sequence[str] | None
-) -> np.ndarray:
-    """u(hypothesis, reference) of each segment, ``(B,)`` float64.
-
-    Raises:
-        UserError: the utility needs the sources and there are none.
-    """
-    if utility.needs_source and sources is None:
-        raise UserError(f"--source is needed by {utility.signature().split('|')[0]}: give the file of source sentences")
-    given = sources if sources is not None else [None] * len(hypotheses)
-    batch = [Comparison([h], [r], s) for h, r, s in zip(hypotheses, references, given, strict=True)]
-    return np.array([matrix[0, 0] for matrix in utility.pairwise_batch(batch)], dtype=np.float64)
+        """The utility's signature, that segments were averaged, and the scale."""
+        return self.by_segment.signature(averaged=True)
 
 
 def build_metric(name: str, options: MetricOptions) -> Metric:
@@ -152,7 +121,7 @@ def build_metric(name: str, options: MetricOptions) -> Metric:
     if name not in UTILITIES and ":" not in name:
         known = ", ".join(dict.fromkeys([*CORPUS_METRICS, *sorted(UTILITIES)]))
         raise UserError(f"--metrics {name} is unknown: choose from {known}, or give your own utility as module:Class")
-    return MeanUtility(name, options)
+    return MeanMetric(name, options)
 
 
 @dataclass(frozen=True)
@@ -195,6 +164,6 @@ def evaluate(
         logger.info("%s of %d systems, %d segments", metric.label, len(systems), len(references))
         scores[metric.label] = [metric.score(texts, references, sources) for texts in systems.values()]
         signatures[metric.label] = metric.signature()
-        if isinstance(metric, MeanUtility):
+        if isinstance(metric, MeanMetric):
             metric.close()
     return Evaluation(list(systems), scores, signatures, len(references))

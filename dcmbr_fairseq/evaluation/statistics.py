@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 from tqdm import tqdm
 
-from dcmbr_fairseq.evaluation.metrics import CORPUS_METRICS, MeanUtility, MetricOptions, build_metric
+from dcmbr_fairseq.evaluation.metrics import CORPUS_METRICS, MeanMetric, MetricOptions, build_metric
 from dcmbr_fairseq.evaluation.nist import (
     MOSES,
     MTEVAL,
@@ -138,12 +138,12 @@ class SegmentMean:
     """Any segment-level metric: the mean of u(hypothesis, reference) over segments."""
 
     def __init__(self, name: str, options: MetricOptions) -> None:
-        self._mean = MeanUtility(name, options)
+        self._mean = MeanMetric(name, options)
         self.label = self._mean.label
 
     def segments(self, hypotheses: Texts, references: Texts, sources: Texts | None = None) -> np.ndarray:
         """Rows of the utility and 1, ``(B, 2)``."""
-        values = self._mean.segments(hypotheses, references, sources)
+        values = self._mean.by_segment.segments(hypotheses, references, sources)
         return np.stack([values, np.ones_like(values)], axis=1)
 
     def score(self, sums: np.ndarray) -> np.ndarray:

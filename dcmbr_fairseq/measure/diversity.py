@@ -12,9 +12,9 @@ import numpy as np
 from tqdm import tqdm
 
 from dcmbr_fairseq.decoding.options import HYPOTHESES
+from dcmbr_fairseq.evaluation.segments import Judged, SegmentMetric
 from dcmbr_fairseq.measure.experiment import Experiment
 from dcmbr_fairseq.measure.models import Corpus
-from dcmbr_fairseq.measure.quality import Judged, Quality
 from dcmbr_fairseq.measure.sampling import PoolKey, PoolStore
 from dcmbr_fairseq.measure.sweep import BATCH_SENTENCES
 from dcmbr_fairseq.pools.pools import TextPool
@@ -55,7 +55,7 @@ def diversity(utilities: np.ndarray, weights: np.ndarray) -> float:
 
 
 def measure_pools(
-    pools: Sequence[TextPool], corpus: Corpus, qualities: Sequence[Quality], sizes: Sequence[int], chrf: Utility
+    pools: Sequence[TextPool], corpus: Corpus, qualities: Sequence[SegmentMetric], sizes: Sequence[int], chrf: Utility
 ) -> list[PoolMeasure]:
     """Measure the pools of all sentences, for each size: the pool of size k is the first k draws.
 
@@ -82,7 +82,9 @@ def measure_pools(
     return [PoolMeasure(float(row[0]), float(row[1]), row[2:].tolist()) for row in sums / len(sentences)]
 
 
-def diversity_rows(experiment: Experiment, axes: Axes, qualities: Sequence[Quality], folder: Path) -> Iterator[Row]:
+def diversity_rows(
+    experiment: Experiment, axes: Axes, qualities: Sequence[SegmentMetric], folder: Path
+) -> Iterator[Row]:
     """Yield a row for each model, temperature, seed, size and measure of quality; pools that are missing are sampled.
 
     Columns: those of the experiment, then temperature, num_hyp, seed, metric, quality, diversity, distinct, signature,

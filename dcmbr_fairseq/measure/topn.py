@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from tqdm import tqdm
 
+from dcmbr_fairseq.evaluation.segments import Judged, SegmentMetric
 from dcmbr_fairseq.measure.experiment import Experiment
 from dcmbr_fairseq.measure.models import Corpus, System, Workspace
 from dcmbr_fairseq.measure.preparation import Prepared
-from dcmbr_fairseq.measure.quality import Judged, Quality
 from dcmbr_fairseq.present.tidy import Journal, Key, Row
 from dcmbr_fairseq.search.exact_search import ExactSearch, Target, TopN
 
@@ -58,7 +58,9 @@ def search_one(prepared: Prepared, index: int, budget: Budget) -> TopN:
     return ExactSearch(prepared.sampler.support, *budget).search(lambda: prepared.decoder(index), target)
 
 
-def measure_topn(experiment: Experiment, budget: Budget, qualities: Sequence[Quality], journal: Journal) -> list[Key]:
+def measure_topn(
+    experiment: Experiment, budget: Budget, qualities: Sequence[SegmentMetric], journal: Journal
+) -> list[Key]:
     """Search every sentence with every model, and file a row for each sequence and quality.
 
     Columns: task, model, label_smoothing, alpha, beta, sentence, source_tokens, rank (from 1), text, log_prob (natural,
@@ -81,7 +83,7 @@ def measure_topn(experiment: Experiment, budget: Budget, qualities: Sequence[Qua
     return [(system.name, sentence) for system in experiment.systems for sentence in workspace.ids]
 
 
-def sentence_rows(found: SentenceTopN, corpus: Corpus, qualities: Sequence[Quality]) -> Iterator[Row]:
+def sentence_rows(found: SentenceTopN, corpus: Corpus, qualities: Sequence[SegmentMetric]) -> Iterator[Row]:
     """The rows of one sentence: one for each sequence and quality."""
     judged = Judged(found.texts, corpus.references[found.sentence], corpus.sources[found.sentence])
     for quality in qualities:

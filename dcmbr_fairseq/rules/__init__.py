@@ -1,46 +1,33 @@
-"""Decision rules: from pools to a ranking of the hypotheses. `rules` and `utilities` never import fairseq."""
+"""Decision rules: from the pools of a sentence to a ranking of its hypotheses. One rule a file, pure arrays.
 
-import importlib
-import inspect
-import json
+In: ``Candidates`` (distinct hypotheses and references, the references' weights, log-probabilities) and a utility.
+Out: a ``Decision`` for each sentence: expected utilities, the order, and how many pairs were compared.
+May import utilities and nothing else: fairseq, pools and the command line are unknown here.
+"""
+
 from collections.abc import Mapping
 from typing import Any
 
-from dcmbr_fairseq.errors import UserError
-from dcmbr_fairseq.rules.decision import Candidates, Decision, DecisionRule, refuse_not_finite
+from dcmbr_fairseq.plugins import Registry
+from dcmbr_fairseq.rules.decision import Candidates, Decision, DecisionRule, check_decisions
 
-__all__ = ["RULES", "Candidates", "Decision", "DecisionRule", "build_rule", "check_rule", "refuse_not_finite"]
+__all__ = ["RULES", "Candidates", "Decision", "DecisionRule", "build_rule", "check_decisions"]
 
-#: name (``--selection``) -> "module:Class"
-RULES: dict[str, str] = {
+_CLASSES = {
     "exact": "dcmbr_fairseq.rules.expected_utility:ExactRule",
     "prune": "dcmbr_fairseq.rules.pruning:PruningRule",
     "coarse": "dcmbr_fairseq.rules.coarse_to_fine:CoarseToFineRule",
 }
-
-
-def check_rule(name: str, arguments: Mapping[str, Any]) -> type[DecisionRule]:
-    """The class of the decision rule ``name``, which takes ``arguments``; nothing is constructed.
-
-    Raises:
-        UserError: unknown name or argument.
-    """
-    if name not in RULES:
-        raise UserError(f"--selection {name} is unknown: choose one of {', '.join(RULES)}")
-    module_name, _, class_name = RULES[name].partition(":")
-    kind = getattr(importlib.import_module(module_name), class_name)
-    try:
-        inspect.signature(kind).bind(**arguments)
-    except TypeError as error:
-        shown = json.dumps(dict(arguments))
-        raise UserError(f"--selection-args {shown} do not fit --selection {name}: {error}") from error
-    return kind
+#: The decision rules by name, and ``--selection module:Class``.
+RULES: Registry[DecisionRule] = Registry(
+    "--selection", DecisionRule, "dcmbr_fairseq.rules.DecisionRule", _CLASSES  # type: ignore[type-abstract]
+)
 
 
 def build_rule(name: str, arguments: Mapping[str, Any]) -> DecisionRule:
-    """Construct the decision rule ``name`` with keyword ``arguments``.
+    """Construct the decision rule ``name`` with the keyword ``arguments`` of ``--selection-args``.
 
     Raises:
-        UserError: see :func:`check_rule`; or an argument is out of range.
+        UserError: unknown name or argument, or an argument is out of range.
     """
-    return check_rule(name, arguments)(**arguments)
+    return RULES.build(name, arguments)

@@ -1,8 +1,9 @@
 """What a decision rule sees and what it answers. Pure arrays and texts; nothing here knows about fairseq."""
 
+import abc
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
@@ -44,20 +45,31 @@ class Decision:
     utility_calls: int
 
 
+@runtime_checkable
 class DecisionRule(Protocol):
     """Ranks the hypotheses of a batch of sentences; at least ``nbest`` of each survive to the final comparison."""
 
+    @abc.abstractmethod
     def decide(self, batch: Sequence[Candidates], utility: Utility, nbest: int = 1) -> Sequence[Decision]:
         """One :class:`Decision` for each sentence of the batch, in order."""
 
 
-def refuse_not_finite(batch: Sequence[Candidates], decisions: Sequence[Decision], utility: Utility) -> None:
-    """Refuse expected utilities that are nan or infinite: nothing can be ranked by them.
+def check_decisions(batch: Sequence[Candidates], decisions: Sequence[Decision], utility: Utility) -> None:
+    """Refuse what no ranking can be printed from: a rule may be a user's own, and so may a utility.
 
     Raises:
-        UserError: names the utility and the first such hypothesis.
+        UserError: there is not one ranking of all hypotheses for each sentence; or expected utilities are nan or
+            infinite, which names the utility and the first such hypothesis.
     """
+    if len(decisions) != len(batch):
+        raise UserError(f"--selection gave {len(decisions)} decisions for {len(batch)} sentences: it must give as many")
     for candidates, decision in zip(batch, decisions, strict=True):
+        size = len(candidates.hypotheses)
+        if np.shape(decision.expected) != (size,) or sorted(decision.order) != list(range(size)):
+            raise UserError(
+                f"--selection gave {len(decision.order)} places and {np.size(decision.expected)} expected utilities "
+                f"for {size} distinct hypotheses: it must rank each of them once"
+            )
         wrong = np.flatnonzero(~np.isfinite(decision.expected))
         if len(wrong):
             text, value = candidates.hypotheses[wrong[0]], decision.expected[wrong[0]]

@@ -33,9 +33,9 @@ from dcmbr_fairseq.preflight.auto_temperature import checkpoint_temperature
 from dcmbr_fairseq.preflight.checkpoints import CheckpointFacts, check_dictionaries, inspect_checkpoint
 from dcmbr_fairseq.preflight.languages import BILINGUAL, LanguageTokens
 from dcmbr_fairseq.preflight.long_sources import cut_long_sources
-from dcmbr_fairseq.rules import check_rule
+from dcmbr_fairseq.rules import RULES
 from dcmbr_fairseq.tasks._command import Command, command_of
-from dcmbr_fairseq.utilities import build_utility, check_utility
+from dcmbr_fairseq.utilities import UTILITIES, build_utility
 
 logger = logging.getLogger(__name__)
 
@@ -274,9 +274,9 @@ def check_options(values: dict[str, Any], args: Any, automatic: Callable[[], flo
         raise UserError(
             f"--pools-out {values['pools_out']} has no meaning with --score-reference: leave one of them out"
         )
-    check_rule(options.selection, options.selection_args)
+    RULES.check(options.selection, options.selection_args)
     if options.decoding != "sample":
-        check_utility(options.utility, options.utility_args)
+        UTILITIES.check(options.utility, options.utility_args)
     return options
 
 

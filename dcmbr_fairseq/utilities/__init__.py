@@ -1,21 +1,22 @@
-"""Utilities by name. Each is imported when it is first asked for, so that none costs anything unless it is used."""
+"""Utilities u(hypothesis, reference): one class a utility, with its facts; the overlap kernel, TER, child processes.
 
-import importlib
-import inspect
+In: the detokenised texts of some sentences, all hypotheses to be compared with all references (``Comparison``).
+Out: a float64 matrix (H, R) for each sentence, and a signature with all that the numbers depend on. Each utility is
+imported when it is first asked for, and what it needs (torch, Java, a model) when it is constructed.
+Nothing here may import another room: least of all fairseq, pools or rules.
+"""
+
 import json
-import os
-import re
-import sys
 from collections.abc import Mapping
 from typing import Any
 
 from dcmbr_fairseq.errors import UserError
+from dcmbr_fairseq.plugins import Registry
 from dcmbr_fairseq.utilities.base import Comparison, Utility
 
-__all__ = ["UTILITIES", "Comparison", "Utility", "build_utility", "check_utility", "parse_utility_args"]
+__all__ = ["UTILITIES", "Comparison", "Utility", "build_utility", "parse_utility_args"]
 
-#: name -> "module:Class"
-UTILITIES: dict[str, str] = {
+_CLASSES = {
     "bleu": "dcmbr_fairseq.utilities.bleu:BleuUtility",
     "chrf": "dcmbr_fairseq.utilities.chrf:ChrfUtility",
     "chrf++": "dcmbr_fairseq.utilities.chrf:ChrfPlusPlusUtility",
@@ -29,6 +30,10 @@ UTILITIES: dict[str, str] = {
     "bertscore": "dcmbr_fairseq.utilities.neural:BertScoreUtility",
     "mean": "dcmbr_fairseq.utilities.mean:MeanUtility",
 }
+#: The utilities by name, and ``--utility module:Class``.
+UTILITIES: Registry[Utility] = Registry(
+    "--utility", Utility, "dcmbr_fairseq.utilities.Utility", _CLASSES  # type: ignore[type-abstract]
+)
 
 
 def parse_utility_args(text: str, flag: str = "--utility-args") -> dict[str, Any]:
@@ -47,51 +52,10 @@ def parse_utility_args(text: str, flag: str = "--utility-args") -> dict[str, Any
     return arguments
 
 
-def utility_class(name: str) -> type[Utility]:
-    """The class of a utility given by name, or as ``module:Class`` for a user's own.
-
-    The module is looked for in the current folder too, after everything else that Python can import.
-
-    Raises:
-        UserError: there is no such utility.
-    """
-    known = UTILITIES.get(name)
-    if known is None and not re.fullmatch(r"\w+(\.\w+)*:\w+", name):
-        known_names = ", ".join(sorted(UTILITIES))
-        raise UserError(f"--utility {name} is unknown: choose one of {known_names}, or give your own as module:Class")
-    module_name, _, class_name = (known or name).partition(":")
-    if known is None and not {"", os.getcwd()} & set(sys.path):
-        sys.path.append(os.getcwd())  # installed commands, unlike `python -m`, do not search the current folder
-    try:
-        found = getattr(importlib.import_module(module_name), class_name)
-    except (ImportError, AttributeError) as error:
-        raise UserError(f"--utility {name} cannot be imported ({error}): check the module path and the name") from error
-    if not (isinstance(found, type) and issubclass(found, Utility)):
-        raise UserError(f"--utility {name} is not a subclass of dcmbr_fairseq.utilities.Utility: make it one")
-    missing = sorted(getattr(found, "__abstractmethods__", ()))
-    if missing:
-        raise UserError(f"--utility {name} lacks {' and '.join(missing)}: see dcmbr_fairseq.utilities.Utility")
-    return found
-
-
-def check_utility(name: str, arguments: Mapping[str, Any]) -> type[Utility]:
-    """The class of the utility ``name``, which takes ``arguments``; nothing is constructed.
-
-    Raises:
-        UserError: unknown name or argument.
-    """
-    kind = utility_class(name)
-    try:
-        inspect.signature(kind).bind(**arguments)
-    except TypeError as error:
-        raise UserError(f"--utility-args {json.dumps(dict(arguments))} do not fit --utility {name}: {error}") from error
-    return kind
-
-
 def build_utility(name: str, arguments: Mapping[str, Any]) -> Utility:
     """Construct the utility ``name`` with the keyword ``arguments`` of ``--utility-args``.
 
     Raises:
         UserError: unknown name or argument, or something the utility needs is missing.
     """
-    return check_utility(name, arguments)(**arguments)
+    return UTILITIES.build(name, arguments)

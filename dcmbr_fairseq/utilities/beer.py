@@ -35,6 +35,17 @@ class BeerUtility(Utility):
         UserError: Java or the package is missing, or an argument does not fit.
     """
 
+    label = "BEER"
+    in_per_cent = True
+    needs = "Java; BEER 2.0 in BEER_HOME"
+    least_arguments = '{"language": "de"}'
+
+    @classmethod
+    def require_ready(cls) -> None:
+        """The package and Java."""
+        find_home()
+        find_java("BEER")
+
     def __init__(
         self,
         *,
@@ -109,16 +120,6 @@ def find_home(home: str | None = None) -> Path:
     if " " in str(folder):
         raise UserError(f"BEER_HOME {str(folder)!r} has a space, which BEER's own scripts cannot handle: move it")
     return folder
-
-
-def require_ready() -> None:
-    """Check what BEER needs, without starting it.
-
-    Raises:
-        UserError: Java or the package is missing.
-    """
-    find_home()
-    find_java("BEER")
 
 
 def _groups(pairs: Sequence[Pair]) -> Iterator[list[int]]:

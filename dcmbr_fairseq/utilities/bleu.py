@@ -38,6 +38,8 @@ class BleuUtility(OverlapUtility):
         UserError: an argument is out of range, or the tokenizer lacks what it needs.
     """
 
+    label = "BLEU"
+
     def __init__(
         self,
         *,

@@ -48,6 +48,16 @@ class BleurtUtility(Utility):
         UserError: bleurt-pytorch or the checkpoint is missing, or an argument does not fit.
     """
 
+    label = "BLEURT"
+    in_per_cent = True
+    needs = "pip install 'dcmbr_fairseq[bleurt]', a checkpoint"
+    least_arguments = '{"checkpoint": "FOLDER"}'
+
+    @classmethod
+    def require_ready(cls) -> None:
+        """bleurt-pytorch, and a transformers that it works with."""
+        require_packages()
+
     def __init__(
         self,
         *,
@@ -249,7 +259,7 @@ def load_checkpoint(checkpoint: str, hidden_act: str | None = None) -> tuple[Any
     """
     if not checkpoint:
         raise UserError('--utility bleurt needs a checkpoint: add --utility-args \'{"checkpoint": "FOLDER"}\'')
-    require_ready()
+    require_packages()
     from bleurt_pytorch import BleurtConfig, BleurtForSequenceClassification, BleurtTokenizer
 
     _check_folder(checkpoint)
@@ -306,7 +316,7 @@ def _check_activation(name: str) -> str:
     return check_choice("hidden_act", name, ACT2FN)
 
 
-def require_ready() -> None:
+def require_packages() -> None:
     """Check that bleurt-pytorch and a transformers that it works with are installed, without importing them.
 
     Raises:

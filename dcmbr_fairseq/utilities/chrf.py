@@ -33,6 +33,7 @@ class ChrfUtility(OverlapUtility):
         UserError: an argument is out of range.
     """
 
+    label = "chrF"
     default_word_order: ClassVar[int] = 0
 
     def __init__(
@@ -83,6 +84,7 @@ class ChrfUtility(OverlapUtility):
 class ChrfPlusPlusUtility(ChrfUtility):
     """chrF++: chrF with word n-grams up to length 2 besides. Takes the same arguments."""
 
+    label = "chrF++"
     default_word_order = 2
 
 

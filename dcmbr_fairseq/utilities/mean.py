@@ -23,6 +23,10 @@ class MeanUtility(Utility):
         UserError: an argument does not fit, or one of the utilities is not ready.
     """
 
+    label = "mean"
+    needs = "what its parts need"
+    least_arguments = '{"of": {"chrf": {}, "bleu": {}}}'
+
     def __init__(self, *, of: Mapping[str, Mapping[str, Any]], weights: Mapping[str, float] | None = None) -> None:
         if not (isinstance(of, dict) and of and all(isinstance(arguments, dict) for arguments in of.values())):
             raise UserError(f'--utility-args: of must be like {{"chrf": {{}}, "bleu": {{}}}}, got {json.dumps(of)}')

@@ -60,6 +60,17 @@ class MeteorUtility(Utility):
         UserError: Java or the jar is missing, or an argument does not fit.
     """
 
+    label = "METEOR"
+    in_per_cent = True
+    needs = "Java; pip install 'dcmbr_fairseq[meteor]' or METEOR_JAR"
+    least_arguments = '{"language": "de"}'
+
+    @classmethod
+    def require_ready(cls) -> None:
+        """Java and the jar."""
+        find_java("METEOR")
+        find_jar()
+
     def __init__(
         self,
         *,
@@ -149,16 +160,6 @@ def find_jar(jar: str | None = None) -> Path:
         if path.is_file():
             return path
     raise UserError("METEOR needs its jar: pip install 'dcmbr_fairseq[meteor]', or set METEOR_JAR to meteor-1.5.jar")
-
-
-def require_ready() -> None:
-    """Check what METEOR needs, without starting it.
-
-    Raises:
-        UserError: Java or the jar is missing.
-    """
-    find_java("METEOR")
-    find_jar()
 
 
 def paraphrase_table(language: str, jar: Path) -> Path:

@@ -32,10 +32,18 @@ class MbrsUtility(Utility):
     """
 
     metric_name: ClassVar[str]
-    label: ClassVar[str]
+    needs = "pip install 'dcmbr_fairseq[neural]', a model, the source"
+
+    @classmethod
+    def require_ready(cls) -> None:
+        """The package mbrs."""
+        try:
+            importlib.metadata.version("mbrs")
+        except importlib.metadata.PackageNotFoundError as error:
+            raise UserError(f"{cls.label} needs the package mbrs: {INSTALL}") from error
 
     def __init__(self, **arguments: Any) -> None:
-        require_ready(self.label)
+        self.require_ready()
         kind = _metric_class(self.metric_name, self.label)
         try:
             config = kind.Config(**arguments)
@@ -87,6 +95,8 @@ class CometUtility(MbrsUtility):
 
     metric_name = "comet"
     label = "COMET"
+    in_per_cent = True
+    least_arguments = '{"model": "NAME or FILE"}'
     needs_source = True
 
 
@@ -95,6 +105,8 @@ class XcometUtility(MbrsUtility):
 
     metric_name = "xcomet"
     label = "XCOMET"
+    in_per_cent = True
+    least_arguments = '{"model": "NAME or FILE"}'
     needs_source = True
 
 
@@ -103,6 +115,7 @@ class MetricXUtility(MbrsUtility):
 
     metric_name = "metricx"
     label = "MetricX"
+    least_arguments = '{"model": "NAME"}'
     needs_source = True
 
     def __init__(self, **arguments: Any) -> None:
@@ -116,18 +129,9 @@ class BertScoreUtility(MbrsUtility):
 
     metric_name = "bertscore"
     label = "BERTScore"
-
-
-def require_ready(label: str = "this utility") -> None:
-    """Check that mbrs is installed, without importing it.
-
-    Raises:
-        UserError: it is not.
-    """
-    try:
-        importlib.metadata.version("mbrs")
-    except importlib.metadata.PackageNotFoundError as error:
-        raise UserError(f"{label} needs the package mbrs: {INSTALL}") from error
+    in_per_cent = True
+    needs = "pip install 'dcmbr_fairseq[neural]', a model"
+    least_arguments = '{"model_type": "NAME or FOLDER"}'
 
 
 @contextlib.contextmanager

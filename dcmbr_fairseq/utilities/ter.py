@@ -24,6 +24,8 @@ class TerUtility(Utility):
         UserError: an argument is not true or false.
     """
 
+    label = "TER"
+
     def __init__(
         self,
         *,

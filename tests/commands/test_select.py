@@ -209,7 +209,7 @@ def test_long_files_are_streamed(tmp_path, capsys):
         (["--lines-per-source", 2], "--lines-per-source goes with --hypotheses, not with "),
         (["--source", "FILE"], "--source goes with --hypotheses, not with "),
         (["--hypotheses", "FILE"], "give the pools either as POOLS.jsonl or as --hypotheses FILE"),
-        (["--utility", "best"], "--utility best is unknown: choose one of "),
+        (["--utility", "best"], "--utility best is unknown: did you mean"),
         (["--utility-args", "{beta: 1}"], "--utility-args must be a JSON object"),
         (["--utility-args", '{"beta": -1}'], "--utility-args: beta must be a number >= 0, got -1"),
         (["--utility-args", '{"gamma": 1}'], "do not fit --utility chrf"),
@@ -296,3 +296,51 @@ def test_a_users_own_utility_sees_the_source(tmp_path, capsys, monkeypatch):
     plain = ("--hypotheses", hyp, "--lines-per-source", 3)
     assert select(capsys, *plain, "--source", source, *own) == ["bb", "ccc"]
     assert "needs the source, which sentence 1 lacks" in refused(capsys, *plain, *own)
+
+
+USER_RULE = """
+import numpy as np
+from dcmbr_fairseq.rules import Decision
+
+class Longest:
+    def __init__(self, *, sign=1):
+        self.sign = sign
+    def decide(self, batch, utility, nbest=1):
+        lengths = [np.array([self.sign * len(text) for text in c.hypotheses], dtype=float) for c in batch]
+        return [Decision(values, np.argsort(-values, kind="stable"), 0) for values in lengths]
+
+class One(Longest):
+    def decide(self, batch, utility, nbest=1):
+        return super().decide(batch, utility)[:1]
+
+class Short(Longest):
+    def decide(self, batch, utility, nbest=1):
+        return [Decision(d.expected[:1], d.order[:1], 0) for d in super().decide(batch, utility)]
+
+class Undecided:
+    pass
+
+class Narrow:
+    def decide(self, batch):
+        return []
+"""
+
+
+def test_a_users_own_rule_decides(tmp_path, capsys, monkeypatch):
+    (tmp_path / "users_rules.py").write_text(USER_RULE)
+    monkeypatch.syspath_prepend(tmp_path)
+    plain = ("--hypotheses", write_plain(tmp_path / "hyp.txt", [["a", "bb", "ccc"]] * 2), "--lines-per-source", 3)
+    assert select(capsys, *plain, "--selection", "users_rules:Longest") == ["ccc", "ccc"]
+    shortest = ("--selection", "users_rules:Longest", "--selection-args", '{"sign": -1}')
+    assert select(capsys, *plain, *shortest) == ["a", "a"]
+    for name, arguments, sentence in (
+        ("Longest", '{"sing": 1}', "do not fit --selection users_rules:Longest: got an unexpected keyword argument "
+         "'sing': did you mean sign?"),
+        ("Longer", "{}", "--selection users_rules:Longer cannot be imported"),
+        ("Undecided", "{}", "--selection users_rules:Undecided is not a subclass of dcmbr_fairseq.rules.DecisionRule"),
+        ("Narrow", "{}", "--selection users_rules:Narrow: decide must take (self, batch, utility, nbest)"),
+        ("One", "{}", "--selection gave 1 decisions for 2 sentences"),
+        ("Short", "{}", "--selection gave 1 places and 1 expected utilities for 3 distinct hypotheses"),
+    ):  # fmt: skip
+        own = ("--selection", f"users_rules:{name}", "--selection-args", arguments)
+        assert sentence in refused(capsys, *plain, *own)

@@ -17,13 +17,13 @@ from sacrebleu.metrics import CHRF
 
 from dcmbr_fairseq.cli import main
 from dcmbr_fairseq.errors import UserError
+from dcmbr_fairseq.evaluation.segments import SegmentMetric
 from dcmbr_fairseq.measure import sampling as sampling_module
 from dcmbr_fairseq.measure import sweep as sweep_module
 from dcmbr_fairseq.measure.diversity import measure_pools
 from dcmbr_fairseq.measure.entropy import mean_token_entropies
 from dcmbr_fairseq.measure.grid import Group, Plan, Sizes
 from dcmbr_fairseq.measure.models import Corpus, Workspace
-from dcmbr_fairseq.measure.quality import Quality
 from dcmbr_fairseq.measure.sampling import PoolKey, PoolStore
 from dcmbr_fairseq.measure.sweep import choose
 from dcmbr_fairseq.pools.partial_records import PartialRecords
@@ -237,7 +237,7 @@ def test_div_and_quality_are_the_paper_s() -> None:
     pool = TextPool.from_draws(draws, [0.0] * 5, [0.0] * 5)
     corpus = Corpus({0: "a dog", 1: "a cat"}, {0: "ein Hund schläft", 1: "ein Kater"})
     chrf = CHRF()
-    found = measure_pools([pool, pool], corpus, [Quality("chrf", {})], [5, 2], build_utility("chrf", {}))
+    found = measure_pools([pool, pool], corpus, [SegmentMetric("chrf", {})], [5, 2], build_utility("chrf", {}))
     for size, measure in zip([5, 2], found, strict=True):
         first = draws[:size]
         div = np.mean([chrf.sentence_score(a, [b]).score for a in first for b in first])

@@ -122,9 +122,9 @@ UNFIT = "has no meaning with --decoding"
          "or use --ref-pool separate"),
         (["--ref-pool", "shared", "--temp-ref", 1], "--ref-pool shared needs equal temperatures and sizes, got T_h"),
         (["--utility", "chfr"],
-         "--utility chfr is unknown: choose one of beer, bertscore, bleu, bleurt, chrf, chrf++, comet, mean, meteor, "
-         "metricx, ter, xcomet, or give your own as module:Class"),
-        (["--utility", "chrf:"], "--utility chrf: is unknown: choose one of beer, bertscore, bleu"),
+         "--utility chfr is unknown: did you mean chrf? choose one of bleu, chrf, chrf++, ter, meteor, beer, bleurt, "
+         "comet, xcomet, metricx, bertscore, mean, or give your own as module:Class"),
+        (["--utility", "chrf:"], "--utility chrf: is unknown: did you mean chrf? choose one of bleu, chrf, chrf++"),
         (["--utility", ".chrf:Class"], "--utility .chrf:Class is unknown: choose one of"),
         (["--utility", "no_such_module:Mine"],
          "--utility no_such_module:Mine cannot be imported (No module named 'no_such_module'): check the module path"),
@@ -302,7 +302,7 @@ def test_the_hub_refuses_as_the_commands_do(toy: Toy) -> None:
         ({"temp_hyp": "auto"}, "--temp-hyp auto: temperature auto needs a checkpoint .*: give a number"),
         ({"num_hyp": 2.5}, "--num-hyp must be a whole number of at least 1, got 2.5"),
         ({"num_hyp": "many"}, "--num-hyp must be a whole number of at least 1, got many"),
-        ({"utility": "chfr"}, "--utility chfr is unknown: choose one of beer"),
+        ({"utility": "chfr"}, "--utility chfr is unknown: did you mean chrf?"),
         ({"ref_pool": "both"}, "--ref-pool must be auto, shared or separate, got both"),
         ({"reference_weights": "even"}, "--reference-weights must be counts or model, got even"),
         ({"decoding": "best"}, "--decoding must be one of beam, sample, mbr, dcmbr, got best"),

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.utilities import Comparison, build_utility
-from dcmbr_fairseq.utilities.bleurt import BleurtUtility, length_batches, require_ready, truncate
+from dcmbr_fairseq.utilities.bleurt import BleurtUtility, length_batches, require_packages, truncate
 
 pytest.importorskip("bleurt_pytorch", reason="needs the extra bleurt: pip install 'dcmbr_fairseq[bleurt]'")
 
@@ -218,7 +218,7 @@ def test_missing_or_wrong_packages_are_one_sentence(monkeypatch: pytest.MonkeyPa
     with pytest.raises(
         UserError, match=r"BLEURT needs the package bleurt-pytorch: pip install 'dcmbr_fairseq\[bleurt\]'"
     ):
-        require_ready()
+        require_packages()
     monkeypatch.setattr("importlib.metadata.version", lambda name: "5.1.0")
     with pytest.raises(UserError, match="BLEURT needs transformers<5, 5.1.0 is installed"):
-        require_ready()
+        require_packages()
