@@ -21,11 +21,13 @@ LAYERS: list[set[str]] = [
     {"measure", "tasks"},
     {"decoding", "search"},
     {"sampling", "preflight"},
-    {"pools", "present"},
-    {"evaluation", "rules", "corpus", "training"},
+    {"present"},
+    {"evaluation"},
+    {"pools"},
+    {"rules", "corpus", "training"},
     {"utilities", "criterions", "decoders"},
     {"plugins"},
-    {"files", "file_errors", "temporary", "errors", "compat", "registration", "lemma"},
+    {"batches", "files", "file_errors", "temporary", "errors", "compat", "registration", "lemma"},
 ]
 #: Who may import a room; the others are open to all above them.
 DOORS: dict[str, set[str]] = {
@@ -41,7 +43,7 @@ DOORS: dict[str, set[str]] = {
     "criterions": {"__init__", "tasks", "measure"},
 }
 PURE = ["pools", "present", "utilities", "rules", "evaluation", "corpus"]
-PURE += ["plugins", "files", "file_errors", "temporary", "errors", "lemma"]
+PURE += ["plugins", "batches", "files", "file_errors", "temporary", "errors", "lemma"]
 HEAVY = {"torch", "fairseq", "sacrebleu", "sacremoses", "scipy", "sklearn", "matplotlib", "transformers", "omegaconf"}
 MODULES = sorted(PACKAGE.rglob("*.py"))
 

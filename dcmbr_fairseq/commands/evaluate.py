@@ -14,7 +14,7 @@ from dcmbr_fairseq.commands.shared import (
 )
 from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.evaluation.metrics import ERROR_RATES, Evaluation, MetricOptions, evaluate
-from dcmbr_fairseq.evaluation.systems import FORMATS, read_translations, system_names
+from dcmbr_fairseq.evaluation.translations import FORMATS, read_translations, system_names
 from dcmbr_fairseq.files import read_lines
 from dcmbr_fairseq.present.tables import Cell, Grid, render
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dcmbr_fairseq.errors import UserError
-from dcmbr_fairseq.evaluation.systems import system_names
+from dcmbr_fairseq.evaluation.translations import system_names
 
 if TYPE_CHECKING:
     from dcmbr_fairseq.measure.experiment import Experiment

@@ -3,28 +3,27 @@
 import argparse
 import contextlib
 import errno
-import itertools
 import logging
 import sys
 from collections.abc import Iterable, Iterator
-from typing import IO, Any, TypeVar
+from dataclasses import replace
+from typing import IO, Any
 
 from tqdm import tqdm
 
+from dcmbr_fairseq.batches import in_batches
 from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.files import atomic_writer
-from dcmbr_fairseq.pools.plain_pools import read_plain_pools
-from dcmbr_fairseq.pools.records import DIGITS, Pools, format_row, read_pools
+from dcmbr_fairseq.pools.plain_text import read_plain_pools
+from dcmbr_fairseq.pools.rows import DIGITS, SCHEMA_VERSION, Record, format_row, read_records
+from dcmbr_fairseq.pools.sentence import Pools
 from dcmbr_fairseq.rules import Candidates, Decision, DecisionRule, build_rule, check_decisions
 from dcmbr_fairseq.utilities import Utility, build_utility, parse_utility_args
 
 logger = logging.getLogger(__name__)
 
-#: Sentences that are compared at once: enough to keep a utility busy, few enough to hold in memory.
-BATCH_SENTENCES = 32
 #: What says that an output cannot be written; other errors of the system are not the output's.
 CANNOT_WRITE = (errno.ENOSPC, errno.EDQUOT, errno.EACCES, errno.EROFS, errno.ENOTDIR, errno.EEXIST, errno.EISDIR)
-Item = TypeVar("Item")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -84,12 +83,12 @@ def run(args: argparse.Namespace) -> None:
         rows = tqdm(first_draws(open_pools(args), args), desc="select", unit=" sentences", file=sys.stderr)
         calls = pairs = 0
         with rows, open_output(args.output) as out:
-            for number, (pools, decision) in enumerate(decide(rows, rule, utility, args)):
+            for number, (record, decision) in enumerate(decide(rows, rule, utility, args)):
                 calls += decision.utility_calls
-                pairs += len(pools.hypotheses.draws) * len(pools.reference_pool.draws)
-                ranking = rank_texts(pools, decision, args.nbest)
+                pairs += len(record.pools.hypotheses.draws) * len(record.pools.references.draws)
+                ranking = rank_texts(record.pools, decision, args.nbest)
                 if args.format == "json":
-                    out.write(format_json(pools, decision, ranking, utility) + "\n")
+                    out.write(format_json(record, decision, ranking, utility) + "\n")
                 else:
                     out.write(format_text(number, ranking, args.nbest))
         logger.info("utility calls: %d, for %d pairs of draws (the sum of N_h x N_r)", calls, pairs)
@@ -121,55 +120,49 @@ def decision_rule(args: argparse.Namespace) -> DecisionRule:
     return build_rule(args.selection, parse_utility_args(args.selection_args, "--selection-args"))
 
 
-def open_pools(args: argparse.Namespace) -> Iterator[Pools]:
+def open_pools(args: argparse.Namespace) -> Iterator[Record]:
     """The pools that the arguments name, one row at a time."""
     if args.pools is not None:
-        return read_pools(args.pools)
+        return read_records(args.pools)
     return read_plain_pools(args.hypotheses, args.references, args.source, args.lines_per_source)
 
 
-def first_draws(rows: Iterable[Pools], args: argparse.Namespace) -> Iterator[Pools]:
+def first_draws(rows: Iterable[Record], args: argparse.Namespace) -> Iterator[Record]:
     """The first ``--num-hyp`` and ``--num-ref`` draws of each row.
 
     Raises:
         UserError: a pool is smaller, or a row lacks what ``--reference-weights model`` needs.
     """
-    for number, pools in enumerate(rows, 1):
+    for number, record in enumerate(rows, 1):
+        pools = record.pools
         for flag, size, pool in (
             ("--num-hyp", args.num_hyp, pools.hypotheses),
-            ("--num-ref", args.num_ref, pools.reference_pool),
+            ("--num-ref", args.num_ref, pools.references),
         ):
             if size is not None and size > len(pool.draws):
                 draws = len(pool.draws)
                 raise UserError(f"{flag} {size} is more than the {draws} draws of sentence {number}: lower it")
-        if args.reference_weights == "model" and (pools.weights is not None or not pools.has_reference_log_probs):
+        if args.reference_weights == "model" and (pools.weights is not None or not record.has_reference_log_probs):
             reason = "lacks the references' log-probabilities" if pools.weights is None else "has weights of its own"
             raise UserError(f"--reference-weights model: sentence {number} {reason}: use counts")
-        yield pools.first(args.num_hyp, args.num_ref)
+        yield replace(record, pools=pools.first(args.num_hyp, args.num_ref))
 
 
 def decide(
-    rows: Iterable[Pools], rule: DecisionRule, utility: Utility, args: argparse.Namespace
-) -> Iterator[tuple[Pools, Decision]]:
+    rows: Iterable[Record], rule: DecisionRule, utility: Utility, args: argparse.Namespace
+) -> Iterator[tuple[Record, Decision]]:
     """Yield each row with its decision, some sentences at a time."""
     number = 0
-    for batch in batches(rows, BATCH_SENTENCES):
+    for batch in in_batches(rows):
         candidates: list[Candidates] = []
-        for pools in batch:
+        for record in batch:
             number += 1
-            if utility.needs_source and pools.source is None:
+            if utility.needs_source and record.pools.source is None:
                 raise UserError(f"the utility needs the source, which sentence {number} lacks: give source or --source")
-            candidates.append(pools.candidates(args.reference_weights))
+            candidates.append(record.pools.candidates(args.reference_weights))
         decisions = rule.decide(candidates, utility, args.nbest)
         check_decisions(candidates, decisions, utility)
         yield from zip(batch, decisions, strict=True)
-
-
-def batches(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
-    """Yield lists of up to ``size`` items."""
-    iterator = iter(items)
-    while batch := list(itertools.islice(iterator, size)):
-        yield batch
 
 
 def rank_texts(pools: Pools, decision: Decision, nbest: int) -> list[dict[str, Any]]:
@@ -180,15 +173,16 @@ def rank_texts(pools: Pools, decision: Decision, nbest: int) -> list[dict[str, A
     ]
 
 
-def format_json(pools: Pools, decision: Decision, ranking: list[dict[str, Any]], utility: Utility) -> str:
+def format_json(record: Record, decision: Decision, ranking: list[dict[str, Any]], utility: Utility) -> str:
     """One row as JSON, in ASCII: lone surrogates and line breaks survive."""
     row = {
-        "id": pools.id,
+        "schema_version": SCHEMA_VERSION,
+        "id": record.id,
         "translation": ranking[0]["text"],
         "expected_utility": ranking[0]["expected_utility"],
         "nbest": ranking,
-        "num_hyp": len(pools.hypotheses.draws),
-        "num_ref": len(pools.reference_pool.draws),
+        "num_hyp": len(record.pools.hypotheses.draws),
+        "num_ref": len(record.pools.references.draws),
         "utility_calls": decision.utility_calls,
         "signature": utility.signature(),
     }

@@ -18,7 +18,7 @@ from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.evaluation.metrics import MetricOptions
 from dcmbr_fairseq.evaluation.significance import Interval, PairedResult, approximate_randomisation, paired_bootstrap
 from dcmbr_fairseq.evaluation.statistics import SegmentMean, Statistic, build_statistic
-from dcmbr_fairseq.evaluation.systems import FORMATS, read_translations, system_names
+from dcmbr_fairseq.evaluation.translations import FORMATS, read_translations, system_names
 from dcmbr_fairseq.files import read_lines
 from dcmbr_fairseq.present.tables import Grid, render
 

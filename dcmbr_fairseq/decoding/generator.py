@@ -16,11 +16,12 @@ from dcmbr_fairseq.decoders.encoding import encode, source_sentences
 from dcmbr_fairseq.decoding.options import DecodingOptions
 from dcmbr_fairseq.decoding.texts import Detokenizer, text_pool
 from dcmbr_fairseq.errors import UserError
-from dcmbr_fairseq.pools.pools import TextPool, TokenPool
-from dcmbr_fairseq.pools.records import RecordWriter, make_row
+from dcmbr_fairseq.pools.draws import TextPool, TokenPool
+from dcmbr_fairseq.pools.record_writer import RecordWriter
+from dcmbr_fairseq.pools.rows import make_row
+from dcmbr_fairseq.pools.sentence import Pools
 from dcmbr_fairseq.preflight.languages import BILINGUAL, LanguageTokens
-from dcmbr_fairseq.rules import Candidates, Decision, build_rule, check_decisions
-from dcmbr_fairseq.rules.weights import reference_weights
+from dcmbr_fairseq.rules import Decision, build_rule, check_decisions
 from dcmbr_fairseq.sampling.prefix_sampler import PrefixSampler, SamplingBatch
 from dcmbr_fairseq.sampling.support import Support
 from dcmbr_fairseq.utilities import Utility
@@ -35,13 +36,11 @@ class TextSide(NamedTuple):
     source: Callable[[Sequence[int]], str]
 
 
-class SentencePools(NamedTuple):
-    """One source sentence: its text, and its pools as tokens and as texts; no references where the pool is shared."""
+class Sampled(NamedTuple):
+    """One source sentence: its pools as the sampler gives them, one where it is shared; and as texts."""
 
-    source: str
     tokens: list[TokenPool]
-    hypotheses: TextPool
-    references: TextPool | None
+    pools: Pools
 
 
 class MBRSequenceGenerator(SequenceGenerator):
@@ -135,20 +134,20 @@ class MBRSequenceGenerator(SequenceGenerator):
         limit = self.max_len_a * self.languages.source_length(source, self.eos) + self.max_len_b
         return min(int(limit) + self.languages.forced, self.max_len - 1)
 
-    def _to_texts(self, source: Sequence[int], pools: list[TokenPool]) -> SentencePools:
+    def _to_texts(self, source: Sequence[int], pools: list[TokenPool]) -> Sampled:
         texts = [text_pool(pool, self.texts.target) for pool in pools]
-        return SentencePools(self.texts.source(source), pools, texts[0], texts[1] if len(texts) > 1 else None)
+        return Sampled(pools, Pools.of(texts, self.texts.source(source)))
 
-    def _decide(self, sentences: Sequence[SentencePools]) -> Sequence[Decision | None]:
+    def _decide(self, sentences: Sequence[Sampled]) -> Sequence[Decision | None]:
         if self.utility is None:
             return [None] * len(sentences)
-        candidates = [candidates_of(sentence, self.options.reference_weights) for sentence in sentences]
+        candidates = [sentence.pools.candidates(self.options.reference_weights) for sentence in sentences]
         decisions = self.rule.decide(candidates, self.utility, self.nbest)
         check_decisions(candidates, decisions, self.utility)
         return decisions
 
     def _record(
-        self, sample: dict[str, Any], sentences: Sequence[SentencePools], decisions: Sequence[Decision | None]
+        self, sample: dict[str, Any], sentences: Sequence[Sampled], decisions: Sequence[Decision | None]
     ) -> None:
         if self.recorder is None:
             return
@@ -157,18 +156,16 @@ class MBRSequenceGenerator(SequenceGenerator):
             self.recorder.write(
                 make_row(
                     sentence_id,
-                    sentence.source,
-                    sentence.hypotheses,
-                    sentence.references,
+                    sentence.pools,
                     choice,
                     decision,
                     seed=self.sampler.seed,
                     settings=self.options.describe(),
                     signature=None if self.utility is None else self.utility.signature(),
-                )  # fmt: skip
+                )
             )
 
-    def _hypotheses(self, sentence: SentencePools, decision: Decision | None) -> Hypotheses:
+    def _hypotheses(self, sentence: Sampled, decision: Decision | None) -> Hypotheses:
         """fairseq's n-best list: distinct texts by expected utility, or, for ``sample``, the draws in their order.
 
         fairseq's commands print ``score / ln 2``: the utility is compensated for that, so that they show it.
@@ -179,7 +176,7 @@ class MBRSequenceGenerator(SequenceGenerator):
             lengths = [len(pool.tokens[i]) ** self.len_penalty if self.normalize_scores else 1.0 for i in sequences]
             scores = torch.from_numpy(pool.log_prob[sequences] / np.array(lengths)).float()
         else:
-            sequences = most_probable_sequences(pool, sentence.hypotheses)[decision.order]
+            sequences = most_probable_sequences(pool, sentence.pools.hypotheses)[decision.order]
             scores = torch.from_numpy(decision.expected[decision.order] * math.log(2))
         sizes = [len(pool.tokens[i]) for i in sequences]
         tokens = torch.from_numpy(np.concatenate([pool.tokens[i] for i in sequences])).split(sizes)
@@ -199,19 +196,6 @@ class MBRSequenceGenerator(SequenceGenerator):
 
     def _suppressed(self) -> tuple[int, ...]:
         return () if self.token_indices_to_suppress is None else tuple(self.token_indices_to_suppress.tolist())
-
-
-def candidates_of(sentence: SentencePools, weights: str = "counts") -> Candidates:
-    """What a decision rule sees of a sentence's pools."""
-    hypotheses = sentence.hypotheses
-    references = hypotheses if sentence.references is None else sentence.references
-    return Candidates(
-        hypotheses.texts,
-        references.texts,
-        reference_weights(weights, references.counts(), references.text_log_prob()),
-        hypotheses.text_log_prob(),
-        sentence.source,
-    )
 
 
 def most_probable_sequences(pool: TokenPool, texts: TextPool) -> np.ndarray:

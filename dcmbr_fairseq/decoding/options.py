@@ -12,7 +12,7 @@ from typing import Any, Optional
 from fairseq.dataclass import ChoiceEnum, FairseqDataclass
 
 from dcmbr_fairseq.errors import UserError
-from dcmbr_fairseq.pools.pools import PoolSpec
+from dcmbr_fairseq.pools.draws import PoolSpec
 from dcmbr_fairseq.preflight.auto_temperature import checkpoint_temperature
 from dcmbr_fairseq.sampling.truncation import Truncation
 from dcmbr_fairseq.utilities import parse_utility_args

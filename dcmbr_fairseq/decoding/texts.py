@@ -6,7 +6,7 @@ from typing import Any
 from fairseq.data import Dictionary
 from fairseq.data.data_utils import post_process
 
-from dcmbr_fairseq.pools.pools import TextPool, TokenPool
+from dcmbr_fairseq.pools.draws import TextPool, TokenPool
 
 
 class Detokenizer:

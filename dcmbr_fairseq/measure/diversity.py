@@ -11,13 +11,13 @@ from typing import NamedTuple
 import numpy as np
 from tqdm import tqdm
 
+from dcmbr_fairseq.batches import in_batches
 from dcmbr_fairseq.decoding.options import HYPOTHESES
 from dcmbr_fairseq.evaluation.segments import Judged, SegmentMetric
 from dcmbr_fairseq.measure.experiment import Experiment
 from dcmbr_fairseq.measure.models import Corpus
 from dcmbr_fairseq.measure.sampling import PoolKey, PoolStore
-from dcmbr_fairseq.measure.sweep import BATCH_SENTENCES
-from dcmbr_fairseq.pools.pools import TextPool
+from dcmbr_fairseq.pools.draws import TextPool
 from dcmbr_fairseq.present.tidy import Row
 from dcmbr_fairseq.utilities import Comparison, Utility, build_utility
 
@@ -68,8 +68,7 @@ def measure_pools(
     """
     sums = np.zeros((len(sizes), 2 + len(qualities)))
     sentences = list(zip(pools, corpus.references.values(), corpus.sources.values(), strict=True))
-    for start in range(0, len(sentences), BATCH_SENTENCES):
-        batch = sentences[start : start + BATCH_SENTENCES]
+    for batch in in_batches(sentences):
         matrices = chrf.pairwise_batch([Comparison(pool.texts, pool.texts) for pool, _, _ in batch])
         judged = [Judged(pool.texts, reference, source) for pool, reference, source in batch]
         scores = [quality.scores(judged) for quality in qualities]

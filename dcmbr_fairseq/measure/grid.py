@@ -36,6 +36,11 @@ class Group(NamedTuple):
         """The reference pool; the hypothesis pool itself where it plays both parts."""
         return self.hypotheses if self.shared else PoolKey(self.seed, REFERENCES, self.temp_ref)
 
+    @property
+    def pools(self) -> list[PoolKey]:
+        """The pools that it needs: one shared pool, or hypotheses and references."""
+        return [self.hypotheses] if self.shared else [self.hypotheses, self.references]
+
 
 @dataclass(frozen=True)
 class Plan:
@@ -97,4 +102,4 @@ class Plan:
 
     def pools(self) -> list[PoolKey]:
         """All pools that the grid needs."""
-        return list(dict.fromkeys(key for group in self.groups() for key in (group.hypotheses, group.references)))
+        return list(dict.fromkeys(key for group in self.groups() for key in group.pools))

@@ -23,9 +23,10 @@ from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.files import iter_lines
 from dcmbr_fairseq.measure.models import System, Workspace
 from dcmbr_fairseq.measure.preparation import Prepared, sampling_options
-from dcmbr_fairseq.pools.partial_records import PartialRecords
-from dcmbr_fairseq.pools.pools import PoolSpec, TextPool
-from dcmbr_fairseq.pools.records import make_row, read_pools
+from dcmbr_fairseq.pools.draws import PoolSpec, TextPool
+from dcmbr_fairseq.pools.resumable_writer import ResumableWriter
+from dcmbr_fairseq.pools.rows import make_row, read_records
+from dcmbr_fairseq.pools.sentence import Pools
 
 logger = logging.getLogger(__name__)
 
@@ -120,11 +121,11 @@ class PoolStore:
             for file in files.values():
                 file.finish()
 
-    def _begin(self, key: PoolKey) -> PartialRecords:
+    def _begin(self, key: PoolKey) -> ResumableWriter:
         partial, wanted = Path(f"{self.path(key)}.partial"), self.settings(key)
-        return PartialRecords(self.path(key), lambda row: self._refuse_other(partial, row, wanted))
+        return ResumableWriter(self.path(key), lambda row: self._refuse_other(partial, row, wanted))
 
-    def _run(self, files: dict[PoolKey, PartialRecords]) -> None:
+    def _run(self, files: dict[PoolKey, ResumableWriter]) -> None:
         bar = tqdm(total=len(self.workspace.ids), desc=f"{len(files)} pools of {self.system.name}", unit=" sentences")
         settings = {key: self.settings(key) for key in files}
         done = set.intersection(*(file.ids for file in files.values()))
@@ -133,7 +134,7 @@ class PoolStore:
             for prepared in self.workspace.prepared(self.system, done=done):
                 for key, pools in sampled(prepared, list(files), self.size).items():
                     rows = (
-                        make_row(sentence, prepared.texts.source(source), pool, None, 0, seed=key.seed,
+                        make_row(sentence, Pools.of([pool], prepared.texts.source(source)), 0, seed=key.seed,
                                  settings=settings[key])
                         for sentence, source, pool in zip(prepared.ids, prepared.batch.sources, pools, strict=True)
                     )  # fmt: skip
@@ -142,7 +143,7 @@ class PoolStore:
 
     def read(self, key: PoolKey) -> list[TextPool]:
         """The pools of all sentences, in order, of the first ``size`` draws."""
-        return [pools.hypotheses.first(self.size) for pools in read_pools(self.path(key))]
+        return [record.pools.hypotheses.first(self.size) for record in read_records(self.path(key))]
 
 
 def sampled(prepared: Prepared, keys: Sequence[PoolKey], size: int) -> dict[PoolKey, list[TextPool]]:

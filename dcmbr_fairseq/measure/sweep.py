@@ -12,22 +12,21 @@ from typing import Any
 import numpy as np
 from tqdm import tqdm
 
+from dcmbr_fairseq.batches import in_batches
 from dcmbr_fairseq.evaluation.metrics import Metric, MetricOptions, build_metric
 from dcmbr_fairseq.measure.entropy import mean_token_entropies
 from dcmbr_fairseq.measure.experiment import Experiment
 from dcmbr_fairseq.measure.grid import Group, Plan, Sizes
 from dcmbr_fairseq.measure.models import Corpus, System, Workspace
 from dcmbr_fairseq.measure.sampling import PoolKey, PoolStore
-from dcmbr_fairseq.pools.pools import TextPool
+from dcmbr_fairseq.pools.draws import TextPool
+from dcmbr_fairseq.pools.sentence import Pools
 from dcmbr_fairseq.present.tidy import Journal, Key, Row, missing
-from dcmbr_fairseq.rules.decision import Candidates
 from dcmbr_fairseq.rules.expected_utility import decide_exactly
 from dcmbr_fairseq.utilities import Comparison, Utility, build_utility
 
 logger = logging.getLogger(__name__)
 
-#: Sentences whose matrices are computed together: neural utilities want large batches.
-BATCH_SENTENCES = 32
 #: Group of the rows of beam search.
 BEAM = "beam"
 
@@ -68,7 +67,7 @@ def sweep_model(
     if plan.entropy and todo:
         columns["entropy"] = mean_token_entropies(workspace, system, [1.0])[0].nats
     store = PoolStore(folder, workspace, system, plan.size)
-    pools = _Pools(store, [own[key] for key in todo if own[key] != BEAM])
+    pools = _SampledPools(store, [own[key] for key in todo if own[key] != BEAM])
     for key in tqdm(todo, desc=f"cells of {system.name}", unit=" groups"):
         group = own[key]
         rows = beam_rows(workspace, system, judge) if group == BEAM else group_rows(group, plan, pools, judge)
@@ -76,12 +75,12 @@ def sweep_model(
     return list(own)
 
 
-class _Pools:
+class _SampledPools:
     """The pools of one system: sampled where missing, read when first needed, dropped when no group needs them."""
 
     def __init__(self, store: PoolStore, groups: Sequence[Group]) -> None:
         self._store = store
-        self._uses = [key for group in groups for key in (group.hypotheses, group.references)]
+        self._uses = [key for group in groups for key in group.pools]
         self._read: dict[PoolKey, list[TextPool]] = {}
         store.sample(self._uses)
 
@@ -125,13 +124,13 @@ def beam_rows(workspace: Workspace, system: System, judge: Judge) -> Iterator[Ro
 _SETTINGS = ("num_hyp", "num_ref", "temp_hyp", "temp_ref", "utility", "seed", "utility_signature")
 
 
-def group_rows(group: Group, plan: Plan, pools: _Pools, judge: Judge) -> Iterator[Row]:
+def group_rows(group: Group, plan: Plan, pools: _SampledPools, judge: Judge) -> Iterator[Row]:
     """The rows of a group of cells: for all sizes and metrics."""
     utility = judge.utilities[group.utility]
-    hypotheses = pools.take(group.hypotheses)
-    references = pools.take(group.references)
+    parts = [pools.take(key) for key in group.pools]
+    sentences = [Pools.of(own, source) for *own, source in zip(*parts, judge.sources, strict=True)]
     sizes = plan.sizes_of(group)
-    chosen = choose(hypotheses, references, judge.sources, utility, sizes)
+    chosen = choose(sentences, utility, sizes)
     for size, translations in zip(sizes, chosen, strict=True):
         settings = {
             "decoding": "mbr" if group.temp_hyp == group.temp_ref == 1 else "dcmbr",
@@ -148,41 +147,28 @@ def group_rows(group: Group, plan: Plan, pools: _Pools, judge: Judge) -> Iterato
             yield {**settings, **row}
 
 
-def choose(
-    hypotheses: Sequence[TextPool],
-    references: Sequence[TextPool],
-    sources: Sequence[str | None],
-    utility: Utility,
-    sizes: Sequence[Sizes],
-) -> list[list[str]]:
+def choose(sentences: Sequence[Pools], utility: Utility, sizes: Sequence[Sizes]) -> list[list[str]]:
     """The translations that the exact rule chooses for each pair of sizes: one list of B texts for each pair.
 
     Args:
-        hypotheses: B pools, each of at least the largest size.
-        references: B pools.
-        sources: B source texts, for utilities that need them.
+        sentences: the pools of B sentences, each of at least the largest size.
         utility: decides.
         sizes: pairs of pool sizes; a pool of size k is the first k draws.
     """
     largest = Sizes(max(s.num_hyp for s in sizes), max(s.num_ref for s in sizes))
     chosen: list[list[str]] = [[] for _ in sizes]
-    sentences = [
-        (hyps.first(largest.num_hyp), refs.first(largest.num_ref), source)
-        for hyps, refs, source in zip(hypotheses, references, sources, strict=True)
-    ]
-    for start in range(0, len(sentences), BATCH_SENTENCES):
-        batch = sentences[start : start + BATCH_SENTENCES]
-        matrices = utility.pairwise_batch([Comparison(h.texts, r.texts, s) for h, r, s in batch])
-        for (hyps, refs, source), matrix in zip(batch, matrices, strict=True):
+    for batch in in_batches(pools.first(*largest) for pools in sentences):
+        matrices = utility.pairwise_batch(
+            [Comparison(pools.hypotheses.texts, pools.references.texts, pools.source) for pools in batch]
+        )
+        for pools, matrix in zip(batch, matrices, strict=True):
             for size, texts in zip(sizes, chosen, strict=True):
-                texts.append(_choice(hyps.first(size.num_hyp), refs.first(size.num_ref), source, matrix))
+                texts.append(_choice(pools.first(*size), matrix))
     return chosen
 
 
-def _choice(hypotheses: TextPool, references: TextPool, source: str | None, matrix: np.ndarray) -> str:
+def _choice(pools: Pools, matrix: np.ndarray) -> str:
     """The exact rule on the corner of a matrix that belongs to these smaller pools."""
-    candidates = Candidates(
-        hypotheses.texts, references.texts, references.weights(), hypotheses.text_log_prob(), source
-    )
-    corner = matrix[: len(hypotheses.texts), : len(references.texts)]
-    return hypotheses.texts[int(decide_exactly(candidates, corner).order[0])]
+    candidates = pools.candidates()
+    corner = matrix[: len(candidates.hypotheses), : len(candidates.references)]
+    return candidates.hypotheses[int(decide_exactly(candidates, corner).order[0])]

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from fairseq.data import Dictionary
 from fairseq.data.multilingual.multilingual_utils import get_lang_tok
 
-from dcmbr_fairseq.pools.pools import TokenPool
+from dcmbr_fairseq.pools.draws import TokenPool
 
 MASK = "<mask>"
 #: What training leaves in vocabularies beside the languages' tokens: mBART's mask, NLLB's marks of a source's origin.

@@ -17,7 +17,7 @@ import numpy as np
 import torch
 
 from dcmbr_fairseq.decoders.incremental import IncrementalDecoder, PrefixRows
-from dcmbr_fairseq.pools.pools import PoolSpec, TokenPool
+from dcmbr_fairseq.pools.draws import PoolSpec, TokenPool
 from dcmbr_fairseq.sampling.next_token import Draws, NextToken
 from dcmbr_fairseq.sampling.randomness import KeyedUniforms, sentence_key
 from dcmbr_fairseq.sampling.support import Support

@@ -28,7 +28,7 @@ from dcmbr_fairseq.decoding.options import (
 )
 from dcmbr_fairseq.decoding.texts import Detokenizer
 from dcmbr_fairseq.errors import UserError
-from dcmbr_fairseq.pools.records import RecordWriter
+from dcmbr_fairseq.pools.record_writer import RecordWriter
 from dcmbr_fairseq.preflight.auto_temperature import checkpoint_temperature
 from dcmbr_fairseq.preflight.checkpoints import CheckpointFacts, check_dictionaries, inspect_checkpoint
 from dcmbr_fairseq.preflight.languages import BILINGUAL, LanguageTokens

@@ -14,6 +14,7 @@ for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(variable, "1")  # before numpy is imported
 
 import argparse  # noqa: E402
+import itertools  # noqa: E402
 import json  # noqa: E402
 from collections.abc import Sequence  # noqa: E402
 from pathlib import Path  # noqa: E402
@@ -22,8 +23,8 @@ from typing import Any  # noqa: E402
 import numpy as np  # noqa: E402
 import timing  # noqa: E402
 
-from dcmbr_fairseq.pools.pools import TextPool  # noqa: E402
-from dcmbr_fairseq.pools.records import read_pools  # noqa: E402
+from dcmbr_fairseq.pools.draws import TextPool  # noqa: E402
+from dcmbr_fairseq.pools.rows import read_records  # noqa: E402
 from dcmbr_fairseq.rules.expected_utility import expected_utilities  # noqa: E402
 from dcmbr_fairseq.utilities import overlap  # noqa: E402
 from dcmbr_fairseq.utilities.chrf import ChrfUtility, characters  # noqa: E402
@@ -38,7 +39,8 @@ def main() -> None:
     parser.add_argument("--sentences", type=int, default=20, help="the first so many (default: 20)")
     parser.add_argument("--runs", type=int, default=3)
     args = parser.parse_args()
-    pools = [row.hypotheses for row, _ in zip(read_pools(args.pools), range(args.sentences), strict=False)]
+    records = itertools.islice(read_records(args.pools), args.sentences)
+    pools = [record.pools.hypotheses for record in records]
     print(json.dumps(benchmark(pools, args.runs), indent=2))
 
 

@@ -26,7 +26,7 @@ from dcmbr_fairseq.decoding.generator import MBRSequenceGenerator, TextSide
 from dcmbr_fairseq.decoding.options import DecodingConfig, decoding_options
 from dcmbr_fairseq.decoding.texts import Detokenizer
 from dcmbr_fairseq.files import iter_lines
-from dcmbr_fairseq.pools.pools import PoolSpec
+from dcmbr_fairseq.pools.draws import PoolSpec
 from dcmbr_fairseq.sampling.prefix_sampler import PrefixSampler, Sampled, SamplingBatch
 from dcmbr_fairseq.sampling.support import Support
 from dcmbr_fairseq.utilities import build_utility

@@ -30,7 +30,7 @@ from sacrebleu.metrics import BLEU, CHRF  # noqa: E402
 from timing import medians, ratio  # noqa: E402
 
 from dcmbr_fairseq.files import iter_lines  # noqa: E402
-from dcmbr_fairseq.pools.records import read_pools  # noqa: E402
+from dcmbr_fairseq.pools.rows import read_records  # noqa: E402
 from dcmbr_fairseq.utilities import Comparison, build_utility  # noqa: E402
 
 WORDS = range(28, 35)  # words of a sentence in the 50x50 comparison
@@ -123,7 +123,7 @@ def long_sentences(text: Path | None, count: int) -> list[str]:
 def distinct_pools(pools: Path | None, count: int) -> list[list[str]]:
     """Distinct hypotheses of ``count`` sentences from records, or made up: 50 draws that differ in a few words."""
     if pools is not None:
-        return [row.hypotheses.texts for _, row in zip(range(count), read_pools(pools), strict=False)]
+        return [record.pools.hypotheses.texts for _, record in zip(range(count), read_records(pools), strict=False)]
     found = []
     for seed in range(count):
         generator = random.Random(seed)

@@ -29,9 +29,10 @@ from unittest import mock  # noqa: E402
 
 import numpy as np  # noqa: E402
 
-from dcmbr_fairseq.pools.pools import TextPool  # noqa: E402
-from dcmbr_fairseq.pools.records import read_pools  # noqa: E402
-from dcmbr_fairseq.rules import Candidates, build_rule  # noqa: E402
+from dcmbr_fairseq.pools.draws import TextPool  # noqa: E402
+from dcmbr_fairseq.pools.rows import read_records  # noqa: E402
+from dcmbr_fairseq.pools.sentence import Pools  # noqa: E402
+from dcmbr_fairseq.rules import build_rule  # noqa: E402
 from dcmbr_fairseq.utilities import Comparison, bleurt  # noqa: E402
 from dcmbr_fairseq.utilities.bleurt import BleurtUtility  # noqa: E402
 from dcmbr_fairseq.utilities.meteor import MeteorUtility  # noqa: E402
@@ -54,7 +55,7 @@ def main() -> None:
     parser.add_argument("--dimensions", type=int, default=128, help="of the random BLEURT model (default: 128)")
     parser.add_argument("--only", choices=["bleurt", "meteor"], help="leave out the other (default: both)")
     args = parser.parse_args()
-    everything = [row.hypotheses for row in read_pools(args.pools)]
+    everything = [record.pools.hypotheses for record in read_records(args.pools)]
     pools = spread(everything, args.sentences)
     report: dict[str, Any] = {"calls": calls_of_exact(everything)}
     if args.only != "meteor":
@@ -116,14 +117,9 @@ def draws_of(pool: TextPool) -> list[str]:
     return [pool.texts[i] for i in pool.draws]
 
 
-def candidates_of(pool: TextPool) -> Candidates:
-    """A shared pool, as the decision rules see it."""
-    return Candidates(pool.texts, pool.texts, pool.weights(), pool.text_log_prob())
-
-
 def rule_calls(pools: Sequence[TextPool], utility: Any, name: str) -> dict[str, Any]:
     """Calls of a rule a sentence, and how often it chooses what the exact rule chooses."""
-    batch = [candidates_of(pool) for pool in pools]
+    batch = [Pools.of([pool]).candidates() for pool in pools]
     exact = build_rule("exact", {}).decide(batch, utility)
     found = build_rule(name, RULES[name]).decide(batch, utility)
     same = [
@@ -182,7 +178,7 @@ def bleurt_benchmark(
 
 def bleurt_contestants(pools: Sequence[TextPool], utility: BleurtUtility) -> dict[str, Callable[[], Any]]:
     """Each way to score the pools, from the plainest to ours; one saving after the other."""
-    batch = [candidates_of(pool) for pool in pools]
+    batch = [Pools.of([pool]).candidates() for pool in pools]
     comparisons = [Comparison(pool.texts, pool.texts) for pool in pools]
 
     def by_length() -> None:
@@ -302,7 +298,7 @@ def meteor_benchmark(pools: Sequence[TextPool], language: str = "de", runs: int 
 
 def meteor_times(pools: Sequence[TextPool], utility: MeteorUtility, trips: "RoundTrips", runs: int) -> dict[str, Times]:
     """Milliseconds a sentence of round trips and of each rule; scores of earlier runs are forgotten."""
-    batch = [candidates_of(pool) for pool in pools]
+    batch = [Pools.of([pool]).candidates() for pool in pools]
     pairs = [pair for pool in pools for pair in some_pairs(draws_of(pool), ROUND_TRIPS)]
 
     def decide(name: str) -> None:

@@ -11,7 +11,7 @@ import sacrebleu
 from dcmbr_fairseq.cli import main
 from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.evaluation.metrics import MetricOptions, evaluate
-from dcmbr_fairseq.evaluation.systems import read_translations, system_names
+from dcmbr_fairseq.evaluation.translations import read_translations, system_names
 from dcmbr_fairseq.utilities.base import Utility
 
 REFERENCES = ["Ein Hund läuft über die Wiese .", "Zwei Männer spielen Fußball !", "Eine Frau liest ein Buch ."]
@@ -133,7 +133,7 @@ def test_records_are_read_by_id(tmp_path):
     with pytest.raises(UserError, match="the id 2 twice"):
         read_translations(path)
     write(tmp_path / "pools.jsonl", [*rows, rows[0][:9]])
-    with pytest.raises(UserError, match="line 4, is not a JSON record"):
+    with pytest.raises(UserError, match="line 4: not a JSON object"):
         read_translations(path)
 
 
@@ -142,6 +142,12 @@ def test_records_without_numbers_are_read_in_the_order_of_the_file(tmp_path):
     assert read_translations(write(tmp_path / "named.jsonl", rows), expected=2) == ["B", "A"]
     path = write(tmp_path / "pools.jsonl", [json.dumps({"hypotheses": ["a", "b"]})])
     with pytest.raises(UserError, match="line 1, has no translation: run dcmbr select"):
+        read_translations(path)
+
+
+def test_records_of_a_later_version_are_refused(tmp_path):
+    path = write(tmp_path / "later.jsonl", ['{"schema_version": 99, "id": 0, "translation": "a"}'])
+    with pytest.raises(UserError, match="later.jsonl, line 1: field schema_version is 99, but this version"):
         read_translations(path)
 
 

@@ -11,8 +11,10 @@ import pytest
 from sacrebleu.metrics import BLEU, CHRF
 
 from dcmbr_fairseq import cli
-from dcmbr_fairseq.pools.pools import TextPool
-from dcmbr_fairseq.pools.records import RecordWriter, make_row
+from dcmbr_fairseq.pools.draws import TextPool
+from dcmbr_fairseq.pools.record_writer import RecordWriter
+from dcmbr_fairseq.pools.rows import make_row
+from dcmbr_fairseq.pools.sentence import Pools
 
 WORDS = "ein Mann mit Hut geht über die Straße . Hund läuft schnell im Park , 日本 😀".split()
 METRICS = {"chrf": CHRF(), "bleu": BLEU(effective_order=True)}
@@ -160,7 +162,7 @@ def test_saved_records_are_decided_again(tmp_path, capsys):
     pool = TextPool.from_draws(["b", "a", "b"], [-1.0, -2.0, -1.0], [-1.0, -2.0, -1.0])
     writer = RecordWriter(tmp_path / "pools.jsonl")
     for sentence in (1, 0):
-        writer.write(make_row(sentence, "s", pool, None, 0, signature="?", seed=1, settings={}))
+        writer.write(make_row(sentence, Pools.of([pool], "s"), 0, signature="?", seed=1, settings={}))
     writer.finish()
     assert select(capsys, tmp_path / "pools.jsonl") == ["b", "b"]
 

@@ -7,7 +7,7 @@ import pytest
 from fairseq.dataclass.configs import FairseqConfig
 
 from dcmbr_fairseq.decoding.options import DecodingConfig, DecodingOptions, decoding_options
-from dcmbr_fairseq.pools.pools import PoolSpec
+from dcmbr_fairseq.pools.draws import PoolSpec
 from dcmbr_fairseq.sampling.truncation import Truncation
 
 

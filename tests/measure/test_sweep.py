@@ -26,9 +26,10 @@ from dcmbr_fairseq.measure.grid import Group, Plan, Sizes
 from dcmbr_fairseq.measure.models import Corpus, Workspace
 from dcmbr_fairseq.measure.sampling import PoolKey, PoolStore
 from dcmbr_fairseq.measure.sweep import choose
-from dcmbr_fairseq.pools.partial_records import PartialRecords
-from dcmbr_fairseq.pools.pools import TextPool
-from dcmbr_fairseq.pools.records import read_pools
+from dcmbr_fairseq.pools.draws import TextPool
+from dcmbr_fairseq.pools.resumable_writer import ResumableWriter
+from dcmbr_fairseq.pools.rows import read_records
+from dcmbr_fairseq.pools.sentence import Pools
 from dcmbr_fairseq.rules import Candidates
 from dcmbr_fairseq.rules.expected_utility import ExactRule
 from dcmbr_fairseq.utilities import build_utility
@@ -150,8 +151,8 @@ def test_pools_on_disk_are_used_again_and_grow(toy: Any, tmp_path: Path, monkeyp
     large = PoolStore(tmp_path, workspace, system, 9)
     large.sample([key])
     assert [pool.first(3).texts for pool in large.read(key)] == before[1] == [pool.texts for pool in small.read(key)]
-    assert [len(pools.hypotheses.draws) for pools in read_pools(large.path(key))] == [9] * 4
-    assert [pools.source for pools in read_pools(large.path(key))] == toy.lines("en")[:4]
+    assert [len(record.pools.hypotheses.draws) for record in read_records(large.path(key))] == [9] * 4
+    assert [record.pools.source for record in read_records(large.path(key))] == toy.lines("en")[:4]
 
 
 def test_pools_of_something_else_are_refused(toy: Any, tmp_path: Path) -> None:
@@ -196,9 +197,9 @@ def test_sampling_goes_on_with_the_next_batch(toy: Any, tmp_path: Path, monkeypa
 
 
 def test_two_runs_do_not_write_the_same_pool(tmp_path: Path) -> None:
-    with contextlib.closing(PartialRecords(tmp_path / "pool.jsonl", lambda row: None)):
+    with contextlib.closing(ResumableWriter(tmp_path / "pool.jsonl", lambda row: None)):
         with pytest.raises(UserError, match="is being written by another program"):
-            PartialRecords(tmp_path / "pool.jsonl", lambda row: None)
+            ResumableWriter(tmp_path / "pool.jsonl", lambda row: None)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -218,15 +219,13 @@ pools = st.lists(st.tuples(texts, st.floats(-5, 0)), min_size=8, max_size=8)
 @settings(max_examples=30, deadline=None)
 @given(st.lists(st.tuples(pools, pools), min_size=1, max_size=3), st.booleans())
 def test_corners_of_a_matrix_decide_as_the_rule_does(sentences: list[Any], shared: bool) -> None:
-    hyps, refs = (
-        [TextPool.from_draws(*zip(*pair[side], strict=True), [0.0] * 8) for pair in sentences] for side in (0, 1)
-    )
-    refs = hyps if shared else refs
+    both = [[TextPool.from_draws(*zip(*side, strict=True), [0.0] * 8) for side in pair] for pair in sentences]
+    all_pools = [Pools.of(pools[:1] if shared else pools) for pools in both]
     utility, sizes = build_utility("chrf", {}), [Sizes(8, 8), Sizes(3, 5), Sizes(1, 1)]
-    found = choose(hyps, refs, [None] * len(hyps), utility, sizes)
+    found = choose(all_pools, utility, sizes)
     for size, chosen in zip(sizes, found, strict=True):
-        for hyp, ref, text in zip(hyps, refs, chosen, strict=True):
-            h, r = hyp.first(size.num_hyp), ref.first(size.num_ref)
+        for pools, text in zip(all_pools, chosen, strict=True):
+            h, r = pools.hypotheses.first(size.num_hyp), pools.references.first(size.num_ref)
             (decision,) = ExactRule().decide([Candidates(h.texts, r.texts, r.weights(), h.text_log_prob())], utility)
             assert text == h.texts[decision.order[0]]
 

@@ -13,11 +13,11 @@ import numpy as np
 import pytest
 
 from dcmbr_fairseq.cli import main
-from dcmbr_fairseq.pools.pools import TextPool
-from dcmbr_fairseq.pools.records import format_row, make_row
+from dcmbr_fairseq.pools.draws import TextPool
+from dcmbr_fairseq.pools.rows import format_row, make_row
+from dcmbr_fairseq.pools.sentence import Pools
 from dcmbr_fairseq.present.report.collect import read_rows, views
 from dcmbr_fairseq.present.report.page import detail, fill, quantise
-from dcmbr_fairseq.rules.decision import Candidates
 from dcmbr_fairseq.rules.expected_utility import decide_exactly
 from dcmbr_fairseq.utilities import build_utility
 
@@ -42,14 +42,11 @@ def write_inputs(folder: Path):
     settings = {"decoding": "dcmbr", "temp_hyp": 0.5, "utility": "chrf", "utility_args": {}}
     with open(folder / "pools.jsonl", "w") as out:
         for i, (source, hypotheses, references) in enumerate(SENTENCES):
-            pool, other = pool_of(hypotheses), references and pool_of(references)
-            against = other or pool
-            candidates = Candidates(pool.texts, against.texts, against.weights(), pool.text_log_prob())
-            decision = decide_exactly(candidates, utility.pairwise(pool.texts, against.texts))
+            pools = Pools.of([pool_of(texts) for texts in (hypotheses, references) if texts], source)
+            candidates = pools.candidates()
+            decision = decide_exactly(candidates, utility.pairwise(candidates.hypotheses, candidates.references))
             provenance = {"settings": settings, "signature": utility.signature()}
-            out.write(
-                format_row(make_row(i, source, pool, other, int(decision.order[0]), decision, **provenance)) + "\n"
-            )
+            out.write(format_row(make_row(i, pools, int(decision.order[0]), decision, **provenance)) + "\n")
     for name, lines in (("beam.txt", BEAM), ("references.txt", REFERENCES)):
         text = "".join(line.replace("\ud800", "") + "\n" for line in lines)  # UTF-8 has no lone surrogates
         (folder / name).write_text(text, "utf-8", newline="\n")

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dcmbr_fairseq.errors import UserError
-from dcmbr_fairseq.pools.pools import TextPool
-from dcmbr_fairseq.pools.records import Pools
+from dcmbr_fairseq.pools.draws import TextPool
+from dcmbr_fairseq.pools.sentence import Pools
 from dcmbr_fairseq.rules import Candidates, build_rule
 from dcmbr_fairseq.rules.expected_utility import ExactRule, expected_utilities, rank
 from dcmbr_fairseq.utilities import Utility, build_utility
@@ -55,7 +55,7 @@ def naive_choice(hypotheses, references, log_prob, name):
 @given(draws, st.none() | draws, st.sampled_from(["chrf", "bleu"]))
 def test_multiplicities_as_weights_equal_the_mean_over_all_draws(hypotheses, references, name):
     utility = build_utility(name, {})
-    pools = Pools(0, pool(hypotheses), None if references is None else pool(references))
+    pools = Pools.of([pool(texts) for texts in (hypotheses, references) if texts is not None])
     candidates = pools.candidates()
     (decision,) = ExactRule().decide([candidates], utility)
     log_prob = dict(zip(candidates.hypotheses, candidates.log_prob, strict=True))
@@ -93,7 +93,7 @@ def test_rounding_does_not_break_ties():
 
 def test_sentences_of_a_batch_are_decided_one_by_one():
     utility = build_utility("chrf", {})
-    batch = [Pools(0, pool(list(texts))).candidates() for texts in (["a", "b"], ["x"], ["ab", "abc", "abc", "bc"])]
+    batch = [Pools.of([pool(list(texts))]).candidates() for texts in (["a", "b"], ["x"], ["ab", "abc", "abc", "bc"])]
     together = ExactRule().decide(batch, utility)
     for candidates, decision in zip(batch, together, strict=True):
         (alone,) = ExactRule().decide([candidates], utility)

@@ -11,7 +11,7 @@ from toy_model import EOS, PAD, drawn, exact_distribution, sample_toy, teacher_f
 
 from dcmbr_fairseq.decoders import choice
 from dcmbr_fairseq.decoders.transformer import is_standard_transformer
-from dcmbr_fairseq.pools.pools import PoolSpec
+from dcmbr_fairseq.pools.draws import PoolSpec
 from dcmbr_fairseq.sampling.truncation import Truncation
 
 SOURCES = [[5, 4, 6, EOS], [4, EOS], [6, 6, 5, 4, 5, EOS], [EOS], [4, 5, EOS]]

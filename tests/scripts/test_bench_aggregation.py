@@ -10,7 +10,7 @@ from fairseq_commands import REPOSITORY
 sys.path.insert(0, str(REPOSITORY / "scripts" / "bench"))
 import aggregation
 
-from dcmbr_fairseq.pools.pools import TextPool
+from dcmbr_fairseq.pools.draws import TextPool
 from dcmbr_fairseq.utilities.chrf import ChrfUtility
 
 TEXTS = ["ein Mann lacht laut", "der Mann lachte", "lachen lachen lachen", "Mann", "", "zwei"]

@@ -11,7 +11,7 @@ sys.path.insert(0, str(REPOSITORY / "scripts" / "bench"))
 import neural
 
 from dcmbr_fairseq.errors import UserError
-from dcmbr_fairseq.pools.pools import TextPool
+from dcmbr_fairseq.pools.draws import TextPool
 from dcmbr_fairseq.utilities.meteor import require_ready
 
 

@@ -27,7 +27,7 @@ from toy_world import Toy
 
 from dcmbr_fairseq import cli
 from dcmbr_fairseq.errors import UserError
-from dcmbr_fairseq.pools.records import read_pools
+from dcmbr_fairseq.pools.rows import read_records
 
 Refused = Callable[..., str]
 
@@ -348,9 +348,9 @@ def test_a_users_own_utility_is_found_in_the_current_folder(
     path = tmp_path / "pools.jsonl"
     run = options(toy, "dcmbr", "--utility", own_utility, "--num-hyp", 8, "--pools-out", path, "--temp-hyp", 2)
     out = dict(generated(fairseq_here.generate(*run)))
-    for pools in read_pools(path):
-        assert len(out[int(pools.id)]) == max(map(len, pools.hypotheses.texts))
-        assert pools.row is not None and pools.row["signature"] == "longest"
+    for record in read_records(path):
+        assert len(out[int(record.id)]) == max(map(len, record.pools.hypotheses.texts))
+        assert record.fields["signature"] == "longest"
 
 
 def test_a_utility_that_gives_no_numbers_is_refused(refused: Refused, own_utility: str, tmp_path: Path) -> None:

@@ -28,7 +28,7 @@ from dcmbr_fairseq.decoders.incremental import PrefixRows
 from dcmbr_fairseq.decoders.transformer import TransformerDecoder, is_standard_transformer
 from dcmbr_fairseq.decoding.options import DecodingConfig
 from dcmbr_fairseq.errors import UserError
-from dcmbr_fairseq.pools.records import read_pools
+from dcmbr_fairseq.pools.rows import read_records
 
 EVERY = pytest.mark.parametrize("convention", CONVENTIONS)
 
@@ -199,10 +199,11 @@ def test_the_same_translations_whatever_the_batch_and_the_command(
     assert hub(world, convention).translate(lines, decoding="dcmbr", num_hyp=12, seed=5) == [
         whole[i] for i in range(12)
     ]
-    for pools in read_pools(path):
-        assert pools.row is not None and pools.row["translation"] == whole[int(pools.id)]
-        assert pools.source == lines[int(pools.id)]
-        assert not any(mark in text for text in pools.hypotheses.texts for mark in ("[", "__", "<m", "<M", "\u2581"))
+    for record in read_records(path):
+        assert record.fields["translation"] == whole[int(record.id)]
+        assert record.pools.source == lines[int(record.id)]
+        texts = record.pools.hypotheses.texts
+        assert not any(mark in text for text in texts for mark in ("[", "__", "<m", "<M", "\u2581"))
 
 
 def test_a_model_that_has_learnt_translates(fairseq_here: Fairseq, world: World) -> None:

@@ -16,7 +16,8 @@ from in_process import Fairseq, rows, translations
 from sacrebleu.metrics import CHRF
 from toy_world import Toy
 
-from dcmbr_fairseq.pools.records import RecordWriter, read_pools
+from dcmbr_fairseq.pools.record_writer import RecordWriter
+from dcmbr_fairseq.pools.rows import read_records
 
 
 @pytest.fixture
@@ -90,10 +91,10 @@ def test_hub_detokenises_for_the_utility(toy: Toy, tmp_path: Path) -> None:
     path = tmp_path / "pools.jsonl"
     (translation,) = model.translate(toy.lines("en")[:1], decoding="dcmbr", num_hyp=5, pools_out=str(path))
     model.task._recorder.finish()
-    (pools,) = read_pools(path)
+    (record,) = read_records(path)
     assert translation.endswith(".") and not translation.endswith(" .")
-    assert pools.row is not None and pools.row["translation"] == translation
-    assert all(not text.endswith(" .") for text in pools.hypotheses.texts)
+    assert record.fields["translation"] == translation
+    assert all(not text.endswith(" .") for text in record.pools.hypotheses.texts)
 
 
 def test_validation_with_eval_bleu_uses_beam_unless_asked(
@@ -136,18 +137,18 @@ def test_score_lines_show_the_expected_utility_and_positions_the_model(
     )
     positions = [list(map(float, scores.split())) for _, scores in generated(out, "P")]
     assert all(max(scores) <= 0 for scores in positions)
-    all_pools = list(read_pools(path))
-    assert [pools.id for pools in all_pools] == list(range(23))
-    for pools in all_pools:
-        draws = [pools.hypotheses.texts[draw] for draw in pools.hypotheses.draws]
+    records = list(read_records(path))
+    assert [record.id for record in records] == list(range(23))
+    for record in records:
+        draws = [record.pools.hypotheses.texts[draw] for draw in record.pools.hypotheses.draws]
         assert len(draws) == 12
-        for score, text in printed[int(pools.id)]:
+        for score, text in printed[int(record.id)]:
             plain_mean = np.mean([metric.sentence_score(text, [draw]).score for draw in draws])
             assert float(score) == pytest.approx(plain_mean, abs=1e-5)
-        assert pools.row is not None and pools.row["translation"] == printed[int(pools.id)][0][1]
-        assert len({text for _, text in printed[int(pools.id)]}) == len(printed[int(pools.id)])
-    source = toy.lines("en")[all_pools[0].id]
-    assert all_pools[0].source == source
+        assert record.fields["translation"] == printed[int(record.id)][0][1]
+        assert len({text for _, text in printed[int(record.id)]}) == len(printed[int(record.id)])
+    source = toy.lines("en")[records[0].id]
+    assert records[0].pools.source == source
     # the first P- line is the model's own log2-probability of the first H- line's tokens
     number, _, tokens = rows(out, "H")[0].split("\t")
     target = task.target_dictionary.encode_line(tokens, add_if_not_exist=False).long()[None]
@@ -164,38 +165,38 @@ def test_nbest_of_sample_are_the_first_draws(fairseq_here: Fairseq, toy: Toy, tm
     texts: dict[int, list[str]] = {}
     for number, text in generated(out):
         texts.setdefault(number, []).append(text)
-    for pools in read_pools(path):
-        draws = [pools.hypotheses.texts[draw] for draw in pools.hypotheses.draws]
-        assert texts[int(pools.id)] == draws[:4]
+    for record in read_records(path):
+        draws = [record.pools.hypotheses.texts[draw] for draw in record.pools.hypotheses.draws]
+        assert texts[int(record.id)] == draws[:4]
 
 
 def pools_of(fairseq_here: Fairseq, toy: Toy, path: Path, decoding: str, *others: object) -> list[Any]:
     fairseq_here.generate(*options(toy, decoding, "--pools-out", path, *others), "--batch-size", 8)
-    return list(read_pools(path))
+    return list(read_records(path))
 
 
 def test_ensembles_differ_from_their_members(fairseq_here: Fairseq, toy: Toy, tmp_path: Path) -> None:
     both = pools_of(fairseq_here, toy, tmp_path / "both", "mbr", "--path", f"{toy.checkpoint}:{toy.other}")
     one = pools_of(fairseq_here, toy, tmp_path / "one", "mbr")
-    assert any(a.hypotheses.texts != b.hypotheses.texts for a, b in zip(both, one, strict=True))
+    assert any(a.pools.hypotheses.texts != b.pools.hypotheses.texts for a, b in zip(both, one, strict=True))
 
 
 def test_prefix_size_forces_the_references_first_tokens(fairseq_here: Fairseq, toy: Toy, tmp_path: Path) -> None:
-    for pools in pools_of(fairseq_here, toy, tmp_path / "pools", "mbr", "--prefix-size", 2):
-        prefix = toy.lines("de")[int(pools.id)].split()[:2]
-        assert all(text.split()[:2] == prefix for text in pools.hypotheses.texts)
+    for record in pools_of(fairseq_here, toy, tmp_path / "pools", "mbr", "--prefix-size", 2):
+        prefix = toy.lines("de")[int(record.id)].split()[:2]
+        assert all(text.split()[:2] == prefix for text in record.pools.hypotheses.texts)
 
 
 def test_length_and_unknown_word_options_are_followed(fairseq_here: Fairseq, toy: Toy, tmp_path: Path) -> None:
     hot = ["--temp-hyp", 3, "--temp-ref", 3]
     free = pools_of(fairseq_here, toy, tmp_path / "free", "dcmbr", *hot)
-    assert any("<unk>" in text for pools in free for text in pools.hypotheses.texts)
+    assert any("<unk>" in text for record in free for text in record.pools.hypotheses.texts)
     banned = pools_of(fairseq_here, toy, tmp_path / "banned", "dcmbr", *hot, "--unkpen", 1000)
-    assert not any("<unk>" in text for pools in banned for text in pools.hypotheses.texts)
+    assert not any("<unk>" in text for record in banned for text in record.pools.hypotheses.texts)
     short = pools_of(fairseq_here, toy, tmp_path / "short", "dcmbr", *hot, "--max-len-a", 0.5, "--max-len-b", 1)
-    for pools in short:
-        limit = int(0.5 * (len(toy.lines("en")[int(pools.id)].split()) + 1) + 1)
-        assert max(len(text.split()) for text in pools.hypotheses.texts) == limit
+    for record in short:
+        limit = int(0.5 * (len(toy.lines("en")[int(record.id)].split()) + 1) + 1)
+        assert max(len(text.split()) for text in record.pools.hypotheses.texts) == limit
     long = fairseq_here.generate(*options(toy), "--min-len", 9, "--max-len-b", 30)
     assert min(len(scores.split()) for _, scores in generated(long, "P")) >= 9 + 1  # and the end of sentence
 
@@ -203,8 +204,8 @@ def test_length_and_unknown_word_options_are_followed(fairseq_here: Fairseq, toy
 @pytest.mark.parametrize("flag", [["--sampling-topk", 1], ["--sampling-topp", 1e-6], ["--sampling-epsilon", 0.999]])
 def test_truncation_to_one_token_is_greedy(fairseq_here: Fairseq, toy: Toy, tmp_path: Path, flag: list[object]) -> None:
     greedy = dict(generated(fairseq_here.generate(*options(toy, "beam"), "--beam", 1)))
-    for pools in pools_of(fairseq_here, toy, tmp_path / "pools", "mbr", *flag):
-        assert pools.hypotheses.texts == [greedy[int(pools.id)]]
+    for record in pools_of(fairseq_here, toy, tmp_path / "pools", "mbr", *flag):
+        assert record.pools.hypotheses.texts == [greedy[int(record.id)]]
 
 
 def test_two_temperatures_and_sizes_give_separate_pools(fairseq_here: Fairseq, toy: Toy, tmp_path: Path) -> None:
@@ -213,9 +214,9 @@ def test_two_temperatures_and_sizes_give_separate_pools(fairseq_here: Fairseq, t
     )
     shared = pools_of(fairseq_here, toy, tmp_path / "b", "dcmbr")
     for one, other in zip(separate, shared, strict=True):
-        assert one.references is not None and len(one.references.draws) == 20 and other.references is None
-        assert one.hypotheses.texts == other.hypotheses.texts
-        assert one.row is not None and one.row["settings"]["ref_pool"] == "separate" and "BLEU" in one.row["signature"]
+        assert not one.pools.shared and len(one.pools.references.draws) == 20 and other.pools.shared
+        assert one.pools.hypotheses.texts == other.pools.hypotheses.texts
+        assert one.fields["settings"]["ref_pool"] == "separate" and "BLEU" in one.row["signature"]
 
 
 ODD_LINES = [
@@ -246,7 +247,7 @@ def test_interactive_answers_every_line_in_order(
     assert "were cut" in caplog.text or "were cut" in out
     (writer,) = [found for found in gc.get_objects() if isinstance(found, RecordWriter) and found.path == path]
     writer.finish()
-    assert [(pools.id, pools.row["translation"]) for pools in read_pools(path) if pools.row] == found
+    assert [(record.id, record.fields["translation"]) for record in read_records(path)] == found
 
 
 def test_generate_keeps_odd_lines(fairseq_here: Fairseq, toy: Toy, tmp_path: Path, fairseq: Any) -> None:
@@ -262,4 +263,4 @@ def test_generate_keeps_odd_lines(fairseq_here: Fairseq, toy: Toy, tmp_path: Pat
     _, *others = options(toy, "dcmbr", "--pools-out", path, "--max-len-b", 8)
     out = fairseq_here.generate(tmp_path / "bin", *others, "--batch-size", 4)
     assert sorted(number for number, _ in generated(out)) == list(range(len(ODD_LINES)))
-    assert [pools.id for pools in read_pools(path)] == list(range(len(ODD_LINES)))
+    assert [record.id for record in read_records(path)] == list(range(len(ODD_LINES)))

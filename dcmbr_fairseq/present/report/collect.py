@@ -2,20 +2,18 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from tqdm import tqdm
 
+from dcmbr_fairseq.batches import in_batches
 from dcmbr_fairseq.errors import UserError
-from dcmbr_fairseq.evaluation.systems import translations_by_id
+from dcmbr_fairseq.evaluation.translations import translations_by_id
 from dcmbr_fairseq.files import PathLike, read_lines
-from dcmbr_fairseq.pools.records import Pools, read_pools
+from dcmbr_fairseq.pools.rows import Record, read_records
 from dcmbr_fairseq.rules.expected_utility import expected_utilities, rank
 from dcmbr_fairseq.utilities import Comparison, Utility
-
-T = TypeVar("T")
 
 #: Utilities that are computed again for a report unless another is asked for; the others are dear.
 CHEAP_UTILITIES = ("bleu", "chrf", "chrf++")
@@ -27,7 +25,7 @@ class View:
     """What the page shows of one sentence.
 
     Attributes:
-        pools: the pools as recorded.
+        record: the sentence as recorded.
         utilities: ``(H, R)`` of distinct hypotheses and references.
         expected: ``(H,)`` expected utilities that follow from them.
         texts: the translation of each system; the first is the choice recorded with the pools.
@@ -37,7 +35,7 @@ class View:
         text_quality: ``(S,)`` the same of the systems' translations.
     """
 
-    pools: Pools
+    record: Record
     utilities: np.ndarray
     expected: np.ndarray
     texts: list[str]
@@ -49,8 +47,8 @@ class View:
     @property
     def recorded(self) -> np.ndarray | None:
         """``(H,)`` the expected utilities by which the choice was made, if the record has them."""
-        values = (self.pools.row or {}).get("expected_utilities")
-        fits = isinstance(values, list) and len(values) == len(self.pools.hypotheses.texts)
+        values = self.record.fields.get("expected_utilities")
+        fits = isinstance(values, list) and len(values) == len(self.record.pools.hypotheses.texts)
         return np.array(values, dtype=np.float64) if fits else None
 
 
@@ -71,29 +69,29 @@ class Setting:
     decided_by: str | None
 
 
-def read_rows(path: PathLike) -> list[Pools]:
+def read_rows(path: PathLike) -> list[Record]:
     """All rows of a file of pools.
 
     Raises:
         UserError: it is malformed or has no rows.
     """
-    rows = list(tqdm(read_pools(path), desc="reading pools", unit="row"))
+    rows = list(tqdm(read_records(path), desc="reading pools", unit="row"))
     if not rows:
         raise UserError(f"{path} has no rows: give a file written by --pools-out")
     return rows
 
 
-def recorded_utility(rows: Sequence[Pools]) -> dict[str, Any]:
+def recorded_utility(rows: Sequence[Record]) -> dict[str, Any]:
     """The name and arguments of the utility that decided, or chrF where it is not recorded or dear to compute again."""
-    settings = (rows[0].row or {}).get("settings") or {}
+    settings = rows[0].fields.get("settings") or {}
     if settings.get("utility") in CHEAP_UTILITIES:
         return {"name": settings["utility"], "arguments": settings.get("utility_args") or {}}
     return {"name": "chrf", "arguments": {}}
 
 
-def describe(rows: Sequence[Pools], utility: Utility, compared: Sequence[str], name: str | None) -> Setting:
+def describe(rows: Sequence[Record], utility: Utility, compared: Sequence[str], name: str | None) -> Setting:
     """What the rows have in common, and how the systems are called."""
-    row = rows[0].row or {}
+    row = rows[0].fields
     settings = row.get("settings") if isinstance(row.get("settings"), dict) else {}
     first = name or _DECODING_NAMES.get(str((settings or {}).get("decoding")), "choice")
     names = [first, *compared]
@@ -102,7 +100,7 @@ def describe(rows: Sequence[Pools], utility: Utility, compared: Sequence[str], n
     return Setting(names, utility.signature(), settings or {}, row.get("signature"))
 
 
-def align(texts: Mapping[int, str], rows: Sequence[Pools], what: str) -> list[str]:
+def align(texts: Mapping[int, str], rows: Sequence[Record], what: str) -> list[str]:
     """The text of each row: by its id if all ids are numbers, else by its place in the file.
 
     Raises:
@@ -118,7 +116,7 @@ def align(texts: Mapping[int, str], rows: Sequence[Pools], what: str) -> list[st
     return [texts[key] for key in keys]
 
 
-def read_compared(pairs: Sequence[str], rows: Sequence[Pools]) -> dict[str, list[str]]:
+def read_compared(pairs: Sequence[str], rows: Sequence[Record]) -> dict[str, list[str]]:
     """The translations of ``--compare NAME=FILE``, aligned with the rows.
 
     Raises:
@@ -133,13 +131,13 @@ def read_compared(pairs: Sequence[str], rows: Sequence[Pools]) -> dict[str, list
     return found
 
 
-def read_references(path: PathLike | None, rows: Sequence[Pools]) -> list[str] | None:
+def read_references(path: PathLike | None, rows: Sequence[Record]) -> list[str] | None:
     """The human references aligned with the rows, or None."""
     return None if path is None else align(dict(enumerate(read_lines(path))), rows, f"--references {path}")
 
 
 def views(
-    rows: Sequence[Pools],
+    rows: Sequence[Record],
     utility: Utility,
     compared: Mapping[str, Sequence[str]],
     references: Sequence[str] | None = None,
@@ -164,47 +162,40 @@ def views(
                 progress.update()
 
 
-def in_batches(items: Iterable[T], size: int) -> Iterator[list[T]]:
-    """Lists of ``size`` items, the last one shorter."""
-    iterator = iter(items)
-    while batch := list(islice(iterator, size)):
-        yield batch
-
-
 @dataclass(frozen=True)
 class _Case:
     """One sentence on its way to the utility and back: everything that is to be compared, each text once."""
 
-    pools: Pools
+    record: Record
     others: list[str]
     human: str | None
 
     def comparison(self) -> Comparison:
         """All hypotheses and translations against all references."""
-        return Comparison(self._rows(), self._columns(), self.pools.source)
+        return Comparison(self._rows(), self._columns(), self.record.pools.source)
 
     def _rows(self) -> list[str]:
-        recorded = (self.pools.row or {}).get("translation")
+        recorded = self.record.fields.get("translation")
         return _distinct(
-            [*self.pools.hypotheses.texts, *([recorded] if isinstance(recorded, str) else []), *self.others]
+            [*self.record.pools.hypotheses.texts, *([recorded] if isinstance(recorded, str) else []), *self.others]
         )
 
     def _columns(self) -> list[str]:
-        return _distinct([*self.pools.reference_pool.texts, *([] if self.human is None else [self.human])])
+        return _distinct([*self.record.pools.references.texts, *([] if self.human is None else [self.human])])
 
     def view(self, matrix: np.ndarray) -> View:
         """Take the matrix apart again."""
-        candidates, texts = self.pools.candidates(), self._rows()
+        candidates, texts = self.record.pools.candidates(), self._rows()
         size, width = len(candidates.hypotheses), len(candidates.references)
         expected = expected_utilities(matrix[:, :width], candidates.weights)
-        recorded = (self.pools.row or {}).get("translation")
+        recorded = self.record.fields.get("translation")
         if not isinstance(recorded, str):  # pools without a decision: decide by this utility
             recorded = texts[int(rank(expected[:size], candidates.log_prob)[0])]
         chosen = [recorded, *self.others]
         index = [texts.index(text) for text in chosen]
         quality = None if self.human is None else matrix[:, self._columns().index(self.human)]
         return View(
-            self.pools, matrix[:size, :width], expected[:size], chosen, expected[index], self.human,
+            self.record, matrix[:size, :width], expected[:size], chosen, expected[index], self.human,
             None if quality is None else quality[:size], None if quality is None else quality[index],
         )  # fmt: skip
 

@@ -24,7 +24,8 @@ from typing import Any
 
 import numpy as np
 
-from dcmbr_fairseq.present.report.collect import Setting, View, in_batches
+from dcmbr_fairseq.batches import in_batches
+from dcmbr_fairseq.present.report.collect import Setting, View
 from dcmbr_fairseq.rules.expected_utility import rank
 
 BLOCK = 25
@@ -35,14 +36,14 @@ DIGITS = 3
 
 def index_entry(view: View) -> dict[str, Any]:
     """What the list of sentences needs: texts, and the numbers to sort by."""
-    pool, ordered = view.pools.hypotheses, np.sort(view.expected)[::-1]
+    pools, ordered = view.record.pools, np.sort(view.expected)[::-1]
     entry = {
-        "id": view.pools.id,
-        "source": view.pools.source or "",
+        "id": view.record.id,
+        "source": pools.source or "",
         "texts": view.texts,
         "expected": _rounded(view.text_expected),
-        "draws": len(pool.draws),
-        "distinct": len(pool.texts),
+        "draws": len(pools.hypotheses.draws),
+        "distinct": len(pools.hypotheses.texts),
         "margin": round(float(ordered[0] - ordered[1]), DIGITS) if len(ordered) > 1 else 0.0,
     }
     if view.reference is not None and view.text_quality is not None:
@@ -52,9 +53,10 @@ def index_entry(view: View) -> dict[str, Any]:
 
 def detail(view: View, size: int) -> tuple[dict[str, Any], bytes]:
     """The pools of a sentence, and the cells of its heat map, at most ``size`` by ``size``."""
-    pool, references = view.pools.hypotheses, view.pools.references
+    pools = view.record.pools
+    pool = pools.hypotheses
     order = rank(view.expected, pool.text_log_prob())
-    columns = (order if references is None else np.argsort(-references.counts(), kind="stable"))[:size]
+    columns = (order if pools.shared else np.argsort(-pools.references.counts(), kind="stable"))[:size]
     low, high = float(view.utilities.min()), float(view.utilities.max())
     entry: dict[str, Any] = {
         "hypotheses": pool.texts,
@@ -67,8 +69,8 @@ def detail(view: View, size: int) -> tuple[dict[str, Any], bytes]:
         "low": round(low, 4),
         "high": round(high, 4),
     }
-    if references is not None:
-        entry.update(references=references.texts, referenceCounts=references.counts().tolist())
+    if not pools.shared:
+        entry.update(references=pools.references.texts, referenceCounts=pools.references.counts().tolist())
     if view.recorded is not None:
         entry["recorded"] = _rounded(view.recorded)
     if view.quality is not None:

@@ -5,13 +5,14 @@ from collections.abc import Iterator
 
 from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.files import PathLike, iter_lines
-from dcmbr_fairseq.pools.pools import TextPool
-from dcmbr_fairseq.pools.records import Pools
+from dcmbr_fairseq.pools.draws import TextPool
+from dcmbr_fairseq.pools.rows import Record
+from dcmbr_fairseq.pools.sentence import Pools
 
 
 def read_plain_pools(
     hypotheses: PathLike, references: PathLike | None, source: PathLike | None, lines_per_source: int
-) -> Iterator[Pools]:
+) -> Iterator[Record]:
     """Yield the pools of one source sentence after the other.
 
     Args:
@@ -36,7 +37,8 @@ def read_plain_pools(
                 f"{', '.join(map(str, paths))}: one ends after sentence {number}, another goes on: give "
                 f"--lines-per-source ({lines_per_source}) lines of each pool and one source line a sentence"
             )
-        yield Pools(number, _pool(hyps), _pool(refs) if refs else None, source=sources[0] if sources else None)
+        pools = [_pool(draws) for draws in (hyps, refs) if draws]
+        yield Record(number, Pools.of(pools, sources[0] if sources else None))
 
 
 def _draws(path: PathLike, size: int) -> Iterator[list[str]]:

@@ -9,6 +9,7 @@ from typing import Any
 
 from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.files import PathLike, iter_lines
+from dcmbr_fairseq.pools.rows import parse_object
 
 FORMATS = ("auto", "plain", "records", "log")
 
@@ -96,12 +97,10 @@ def translations_in_records(lines: Sequence[str], path: PathLike) -> dict[int, s
 
 def _record(line: str, where: str) -> dict[str, Any]:
     try:
-        row = json.loads(line)
-    except json.JSONDecodeError as error:
-        raise UserError(
-            f"{where}, is not a JSON record: give a file written by --pools-out or dcmbr select, cut at no line"
-        ) from error
-    if not isinstance(row, dict) or not isinstance(row.get("translation"), str):
+        row = parse_object(line)
+    except UserError as error:
+        raise UserError(f"{where}: {error}") from error
+    if not isinstance(row.get("translation"), str):
         raise UserError(f"{where}, has no translation: run dcmbr select on these pools first")
     return row
 

@@ -1,4 +1,4 @@
-"""The types that travel from the sampler to the records: pools of draws, first as tokens, then as texts."""
+"""Pools of draws: how one is to be sampled, what the sampler gives (tokens), and what is compared (texts)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,0 +1,186 @@
+"""The records of a run appear whole, sorted, or not at all, however the run ends."""
+
+import errno
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from dcmbr_fairseq.errors import UserError
+from dcmbr_fairseq.pools import record_writer
+from dcmbr_fairseq.pools.record_writer import RecordWriter
+from dcmbr_fairseq.pools.rows import read_records
+
+
+def lines(path):
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def test_rows_appear_sorted_when_all_expected_ids_are_there(tmp_path):
+    path = tmp_path / "new" / "pools.jsonl"
+    writer = RecordWriter(path)
+    writer.expect([0, 1, 2, 10])
+    for row_id in (10, 1, 2):
+        writer.write({"id": row_id, "text": "é\ud800" * row_id})
+    assert not path.exists()
+    writer.write({"id": 0, "text": ""})
+    assert lines(path) == [{"id": i, "text": "é\ud800" * i} for i in (0, 1, 2, 10)]
+    assert os.listdir(path.parent) == ["pools.jsonl"]
+    assert path.stat().st_mode & 0o777 == 0o666 & ~records_umask()
+
+
+def records_umask():
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def test_a_compressed_file_may_be_asked_for(tmp_path):
+    path = tmp_path / "pools.jsonl.gz"
+    writer = RecordWriter(path)
+    for row_id in (1, 0):
+        writer.write({"id": row_id, "hypotheses": [f"text {row_id}"]})
+    writer.finish()
+    assert [record.pools.hypotheses.texts for record in read_records(path)] == [["text 0"], ["text 1"]]
+
+
+def test_rows_are_not_kept_in_memory(tmp_path):
+    import tracemalloc
+
+    writer = RecordWriter(tmp_path / "pools.jsonl")
+    tracemalloc.start()
+    for row_id in range(200):
+        writer.write({"id": row_id, "text": "x" * 50_000})
+    used = tracemalloc.get_traced_memory()[0]
+    tracemalloc.stop()
+    writer.finish()
+    assert used < 500_000 and (tmp_path / "pools.jsonl").stat().st_size > 10_000_000
+
+
+def test_finish_and_discard_may_be_repeated(tmp_path):
+    writer = RecordWriter(tmp_path / "a.jsonl")
+    writer.write({"id": 4})
+    writer.finish()
+    writer.finish()
+    writer.discard()
+    assert lines(tmp_path / "a.jsonl") == [{"id": 4}]
+    other = RecordWriter(tmp_path / "b.jsonl")
+    other.discard()
+    other.finish()
+    assert os.listdir(tmp_path) == ["a.jsonl"]
+
+
+def test_an_existing_file_is_refused_at_once(tmp_path):
+    path = tmp_path / "pools.jsonl"
+    path.write_text("precious")
+    with pytest.raises(UserError, match=f"--pools-out {path} exists already: "):
+        RecordWriter(path)
+    assert path.read_text() == "precious" and os.listdir(tmp_path) == ["pools.jsonl"]
+
+
+def test_a_file_made_meanwhile_is_not_overwritten(tmp_path):
+    path = tmp_path / "pools.jsonl"
+    writer = RecordWriter(path)
+    path.write_text("precious")
+    with pytest.raises(UserError, match="was made by another program meanwhile"):
+        writer.finish()
+    assert path.read_text() == "precious"
+
+
+def test_a_folder_that_cannot_be_written_is_refused(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(UserError, match="--pools-out .* cannot be written: "):
+        RecordWriter(tmp_path / "file" / "pools.jsonl")
+
+
+@pytest.mark.parametrize("row_id, message", [(1, "id 1 is repeated"), (7, "id 7 is unexpected")])
+def test_repeated_and_unexpected_ids_are_errors_of_the_caller(tmp_path, row_id, message):
+    writer = RecordWriter(tmp_path / "pools.jsonl")
+    writer.expect([1, 2])
+    writer.write({"id": 1})
+    with pytest.raises(ValueError, match=message):
+        writer.write({"id": row_id})
+    writer.discard()
+
+
+class FullDisk:
+    """A file on a disk without space."""
+
+    def __init__(self, file):
+        self._file = file
+
+    def __getattr__(self, name):
+        return getattr(self._file, name)
+
+    def write(self, data):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def test_a_full_disk_leaves_nothing(tmp_path):
+    writer = RecordWriter(tmp_path / "pools.jsonl")
+    writer.write({"id": 0})
+    writer._rows.file = FullDisk(writer._rows.file)
+    with pytest.raises(UserError, match="pools.jsonl cannot be written: No space left on device; nothing was kept"):
+        writer.write({"id": 1})
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_disk_that_fills_up_at_the_end_leaves_nothing(tmp_path, monkeypatch):
+    writer = RecordWriter(tmp_path / "pools.jsonl")
+    writer.write({"id": 0})
+
+    def fail(*_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(record_writer.os, "fsync", fail)  # the last step before the final name
+    with pytest.raises(UserError, match="No space left on device"):
+        writer.finish()
+    assert os.listdir(tmp_path) == []
+
+
+RUN = """
+import os, sys, time
+from dcmbr_fairseq.pools.record_writer import RecordWriter
+writer = RecordWriter("pools.jsonl")
+for row_id in (1, 0):
+    writer.write({"id": row_id})
+"""
+
+
+def start(tmp_path, ending):
+    return subprocess.Popen(
+        [sys.executable, "-c", RUN + ending], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(path or os.getcwd() for path in sys.path)},
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "ending, kept, message",
+    [
+        ("", True, ""),
+        ("sys.exit(0)", True, ""),
+        ("if os.fork() == 0: sys.exit(0)\nos.wait()\nassert not os.path.exists('pools.jsonl')", True, ""),
+        ("raise RuntimeError('boom')", False, "pools.jsonl was not written: the run ended with an error"),
+        ("writer.expect([0, 1, 2, 3])", False, "pools.jsonl was not written: 2 sentences are missing"),
+        ("sys.ps1 = '>>> '; sys.last_type = ValueError  # an error in an interactive session", True, ""),
+    ],
+)  # fmt: skip
+def test_the_end_of_the_interpreter_ends_the_run(tmp_path, ending, kept, message):
+    _, errors = start(tmp_path, ending).communicate(timeout=60)
+    assert message in errors
+    assert os.listdir(tmp_path) == (["pools.jsonl"] if kept else [])
+    if kept:
+        assert lines(tmp_path / "pools.jsonl") == [{"id": 0}, {"id": 1}]
+
+
+def test_ctrl_c_leaves_nothing(tmp_path):
+    process = start(tmp_path, "print('ready', flush=True)\ntime.sleep(60)")
+    assert process.stdout.readline() == "ready\n"
+    time.sleep(0.1)
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=60)
+    assert process.returncode != 0 and os.listdir(tmp_path) == []
