@@ -4,14 +4,13 @@ import argparse
 import math
 from typing import TYPE_CHECKING, Any
 
-from dcmbr_fairseq.commands.model_options import add_model_arguments, load_systems, open_workspace
+from dcmbr_fairseq.commands.model_options import add_model_arguments, open_experiment, open_workspace
 from dcmbr_fairseq.commands.shared import add_rows_output_arguments, parse_numbers
 from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.present.tidy import write_rows
 
 if TYPE_CHECKING:
-    from dcmbr_fairseq.measure.entropy import MeanEntropy
-    from dcmbr_fairseq.measure.models import System, Workspace
+    from dcmbr_fairseq.measure.models import Workspace
 
 #: The rest of the command line goes to fairseq-generate's parser.
 TAKES_FAIRSEQ_FLAGS = True
@@ -38,15 +37,17 @@ def run(args: argparse.Namespace) -> None:
     if args.match is not None and args.temperatures != "1":
         raise UserError("--match finds the temperature: leave out --temperatures")
     workspace = open_workspace(args)
-    systems = load_systems(args, workspace)
+    experiment = open_experiment(args, workspace)
     rows: list[dict[str, Any]] = []
     if args.match is None:
-        for system in systems:
-            rows += [row_of(system, found) for found in mean_token_entropies(workspace, system, temperatures)]
+        for system in experiment.systems:
+            found = mean_token_entropies(workspace, system, temperatures)
+            rows += [{**experiment.columns(system), **entropy.columns()} for entropy in found]
     else:
         wanted = entropy_to_match(args.match, workspace)
-        for system in systems:
-            rows.append({**row_of(system, match_temperature(workspace, system, wanted)), "match": args.match})
+        for system in experiment.systems:
+            matched = match_temperature(workspace, system, wanted)
+            rows.append({**experiment.columns(system), **matched.columns(), "match": args.match})
     write_rows(rows, args.output, args.format)
 
 
@@ -65,14 +66,3 @@ def entropy_to_match(text: str, workspace: "Workspace") -> float:
     if not (nats > 0 and math.isfinite(nats)):
         raise UserError(f"--match must be an entropy above 0 in nats, or a checkpoint, got {text}")
     return nats
-
-
-def row_of(system: "System", found: "MeanEntropy") -> dict[str, Any]:
-    """One row of the table."""
-    return {
-        **system.columns(),
-        "temperature": found.temperature,
-        "entropy": found.nats,
-        "entropy_bits": found.bits,
-        "tokens": found.tokens,
-    }

@@ -5,7 +5,7 @@ import logging
 
 from dcmbr_fairseq.commands.shared import add_where_argument
 from dcmbr_fairseq.errors import UserError
-from dcmbr_fairseq.present.figures import DPI, FIGURES, draw, save
+from dcmbr_fairseq.present.figures import DPI, FIGURES, plot, save, save_data
 from dcmbr_fairseq.present.results import read_results
 
 logger = logging.getLogger(__name__)
@@ -19,7 +19,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "tables", nargs="+", metavar="TABLE", help="tidy tables, TSV or JSON lines; see docs/analysis.md"
     )
-    parser.add_argument("--output", required=True, metavar="PREFIX", help="writes PREFIX.png and PREFIX.pdf")
+    parser.add_argument(
+        "--output",
+        required=True,
+        metavar="PREFIX",
+        help="writes PREFIX.png, PREFIX.pdf, and PREFIX.txt with the data and settings",
+    )
     parser.add_argument("--formats", default="png,pdf", metavar="F,F", help=f"of {', '.join(FORMS)} (default: png,pdf)")
     add_where_argument(parser)
     parser.add_argument("--dpi", type=int, default=DPI, metavar="N", help=f"dots an inch of a PNG (default: {DPI})")
@@ -38,6 +43,12 @@ def run(args: argparse.Namespace) -> None:
         raise UserError(f"--formats {args.formats}: {unknown[0]!r} is unknown, choose from {', '.join(FORMS)}")
     if args.dpi < 1:
         raise UserError(f"--dpi must be at least 1, got {args.dpi}")
-    figure = draw(args.figure, read_results(args.tables, args.where), args.temperature, args.title)
-    for path in save(figure, args.output, forms, args.dpi):
+    drawn = plot(args.figure, read_results(args.tables, args.where), args.temperature, args.title)
+    settings = {
+        "drawn by": f"dcmbr plot {args.figure} ({FIGURES[args.figure].title})",
+        "tables": ", ".join(args.tables),
+        "--where": ", ".join(args.where),
+        "--temperature": f"{args.temperature:g}",
+    }
+    for path in [*save(drawn.figure, args.output, forms, args.dpi), save_data(drawn, args.output, settings)]:
         logger.info("wrote %s", path)

@@ -34,6 +34,11 @@ class MeanEntropy(NamedTuple):
         """The same in bits, fairseq's unit."""
         return self.nats / math.log(2)
 
+    def columns(self) -> dict[str, float]:
+        """Its columns of a tidy table."""
+        bits = {"entropy": self.nats, "entropy_bits": self.bits}
+        return {"temperature": self.temperature, **bits, "tokens": self.tokens}
+
 
 def mean_token_entropies(workspace: Workspace, system: System, temperatures: Sequence[float]) -> list[MeanEntropy]:
     """The mean token entropy at each temperature, in one pass over the references.

@@ -31,4 +31,5 @@ class Experiment:
 
     def columns(self, system: System) -> dict[str, Any]:
         """The columns with which each row of a tidy table begins: the test set and the model."""
-        return {"task": self.test_set, **system.columns()}
+        subset, sentences = self.workspace.cfg.dataset.gen_subset, len(self.workspace.ids)
+        return {"task": self.test_set, "subset": subset, "sentences": sentences, **system.columns()}

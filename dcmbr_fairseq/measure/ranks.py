@@ -56,14 +56,14 @@ def rank_counts(workspace: Workspace, system: System) -> np.ndarray:
 
 
 def rank_rows(experiment: Experiment, width: int = 5, last: int = 45) -> list[Row]:
-    """A row for each model and bucket: the model's columns, then bucket, count and share; see :func:`in_buckets`.
+    """A row for each model and bucket: the experiment's columns, then bucket, count and share; see :func:`in_buckets`.
 
     Raises:
         UserError: see :func:`rank_counts` and :func:`in_buckets`.
     """
     in_buckets(np.zeros(1, dtype=np.int64), width, last)  # refuses bad buckets before anything is counted
     return [
-        {**system.columns(), **row}
+        {**experiment.columns(system), **row}
         for system in experiment.systems
         for row in in_buckets(rank_counts(experiment.workspace, system), width, last)
     ]

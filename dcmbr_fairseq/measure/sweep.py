@@ -34,8 +34,8 @@ BEAM = "beam"
 def sweep(experiment: Experiment, plan: Plan, folder: Path, journal: Journal) -> list[Key]:
     """Fill the grid for every model, and file a row for each cell and metric.
 
-    Columns: those of docs/analysis.md (task, model, label_smoothing, alpha, beta, decoding, num_hyp, num_ref, temp_hyp,
-    temp_ref, utility, seed, metric, score), and ref_pool, utility_signature, signature; entropy if asked for.
+    Columns: those of docs/analysis.md (the experiment's, then decoding, num_hyp, num_ref, temp_hyp, temp_ref, utility,
+    seed, metric, score), and ref_pool, utility_signature, signature; entropy if asked for.
 
     Args:
         experiment: models and sentences.

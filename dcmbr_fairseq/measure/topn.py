@@ -63,7 +63,7 @@ def measure_topn(
 ) -> list[Key]:
     """Search every sentence with every model, and file a row for each sequence and quality.
 
-    Columns: task, model, label_smoothing, alpha, beta, sentence, source_tokens, rank (from 1), text, log_prob (natural,
+    Columns: those of the experiment, then sentence, source_tokens, rank (from 1), text, log_prob (natural,
     temperature 1), exact (``yes``, or the reason why not), expansions, seconds, metric, score, signature.
 
     Returns:

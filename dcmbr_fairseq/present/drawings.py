@@ -1,14 +1,16 @@
-"""Figures 1-7 of the paper, each a function from tidy rows (docs/analysis.md has their columns) to a figure."""
+"""Figures 1-7 of the paper, each a function from tidy rows (docs/analysis.md has their columns) to what was drawn."""
 
 import itertools
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.present.correlation import correlate
+from dcmbr_fairseq.present.provenance import BARS
 from dcmbr_fairseq.present.results import (
     SETTINGS,
     Cells,
@@ -19,6 +21,7 @@ from dcmbr_fairseq.present.results import (
     label,
     means,
     number,
+    one_test_set,
     refuse_mixture,
     require,
 )
@@ -36,7 +39,17 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+logger = logging.getLogger(__name__)
+
 DECODING_NAMES = {"beam": "beam search", "mbr": "MBR", "dcmbr": "DC-MBR"}
+
+
+class Drawn(NamedTuple):
+    """A figure, the rows that are in it, and what its bars mean where that is not plain."""
+
+    figure: "Figure"
+    rows: Sequence[Cells]
+    bars: str = BARS
 
 
 def score_label(rows: Sequence[Cells]) -> str:
@@ -80,15 +93,17 @@ def cooled_together(rows: Sequence[Cells], figure: str) -> list[Cells]:
     return chosen
 
 
-def figure_1(rows: Sequence[Cells], temperature: float) -> "Figure":
+def figure_1(rows: Sequence[Cells], temperature: float) -> Drawn:
     """Quality against label smoothing for beam search, MBR and DC-MBR."""
     require(rows, ("label_smoothing", "decoding", "score"), "Figure 1")
     rows = [row for row in rows if isinstance(as_value(row["label_smoothing"]), float)]
-    refuse_mixture(rows, ("metric", "task"))
+    refuse_mixture(rows, ("metric",))
     by_decoding = {name: [row for row in rows if decoding_of(row, temperature) == name] for name in DECODING_NAMES}
     refuse_mixture(by_decoding["mbr"] + by_decoding["dcmbr"], ("utility", "num_hyp", "num_ref"))
     if not any(by_decoding.values()):
         raise UserError("Figure 1 needs rows of beam search, MBR, or DC-MBR at --temperature, with a label smoothing")
+    shown = [row for chosen in by_decoding.values() for row in chosen]
+    one_test_set(shown, models_by=("label_smoothing",))
     figure, (axes,) = new_figure(4.2, 3.0)
     for (name, chosen), style in zip(by_decoding.items(), styles(3), strict=True):
         if chosen:
@@ -97,17 +112,20 @@ def figure_1(rows: Sequence[Cells], temperature: float) -> "Figure":
     axes.set(xlabel="label smoothing λ", ylabel=score_label(rows))
     axes.set_xticks([v for v in distinct(rows, "label_smoothing") if isinstance(v, float)])
     axes.legend()
-    return figure
+    return Drawn(figure, shown)
 
 
-def figure_2(rows: Sequence[Cells], temperature: float) -> "Figure":
+def figure_2(rows: Sequence[Cells], temperature: float) -> Drawn:
     """Ranks of reference tokens within the token-level distribution, in buckets, for each label smoothing."""
     require(rows, ("bucket", "count"), "Figure 2")
+    one_test_set(rows)
     series, buckets = by_model(rows, "Figure 2"), list(dict.fromkeys(row["bucket"] for row in rows))
     figure, (axes,) = new_figure(6.0, 3.0)
     width, hatches = 0.8 / len(series), itertools.cycle(("", "////", "....", "xxxx", "\\\\\\\\"))
     for i, ((name, chosen), style, hatch) in enumerate(zip(series, ordered_styles(len(series)), hatches, strict=False)):
         counts = {row["bucket"]: number(row, "count") for row in chosen}
+        if len(counts) < len(chosen):
+            raise UserError(f"Figure 2: {name} has several rows for a bucket: give each table once")
         shares = [100 * counts.get(bucket, 0.0) / sum(counts.values()) for bucket in buckets]
         x = np.arange(len(buckets)) + (i - (len(series) - 1) / 2) * width
         axes.bar(x, shares, width, color=style.color, hatch=hatch, edgecolor="white", label=name)
@@ -117,15 +135,17 @@ def figure_2(rows: Sequence[Cells], temperature: float) -> "Figure":
     axes.set(xlabel="rank of the reference token", ylabel="reference tokens (%)")
     axes.grid(False, axis="x")
     axes.legend()
-    return figure
+    return Drawn(figure, rows, "bars are shares of all reference tokens")
 
 
-def figure_3(rows: Sequence[Cells], temperature: float) -> "Figure":
+def figure_3(rows: Sequence[Cells], temperature: float) -> Drawn:
     """Quality of the most probable sequences: how it is distributed, and its mean at each rank."""
     from matplotlib.ticker import MaxNLocator
 
     require(rows, ("rank", "score"), "Figure 3")
-    refuse_mixture(rows, ("metric", "task"))
+    refuse_mixture(rows, ("metric",))
+    one_test_set(rows)
+    warn_of_searches_given_up(rows)
     series = by_model(rows, "Figure 3")
     figure, (left, right) = new_figure(7.2, 2.9, panels=2)
     scores = np.array([number(row, "score") for row in rows])
@@ -143,7 +163,19 @@ def figure_3(rows: Sequence[Cells], temperature: float) -> "Figure":
     right.set(xlabel="rank by model probability", ylabel=f"mean {score_label(rows)}")
     right.xaxis.set_major_locator(MaxNLocator(integer=True, steps=[1, 2, 5, 10]))
     left.legend()
-    return figure
+    return Drawn(figure, rows, "left: shares of each model's sequences; right: means over sentences")
+
+
+def warn_of_searches_given_up(rows: Sequence[Cells]) -> None:
+    """Say so where sequences may not be the most probable ones, or models are compared on different sentences."""
+    given_up = sum(row.get("exact", "yes") != "yes" for row in rows)
+    uncommon = sum(row.get("all_exact", "yes") != "yes" for row in rows)
+    if given_up or uncommon:
+        logger.warning(
+            "Figure 3: of %d sequences %d are of searches that were given up, %d of sentences that are not exact with "
+            "every model: --where all_exact=yes leaves them out",
+            len(rows), given_up, uncommon,
+        )  # fmt: skip
 
 
 def summed_up(rows: Sequence[Cells]) -> list[Cells]:
@@ -151,11 +183,12 @@ def summed_up(rows: Sequence[Cells]) -> list[Cells]:
     return [{"rank": label(rank), "score": str(mean.mean)} for (rank,), mean in means(rows, ("rank",)).items()]
 
 
-def figure_4(rows: Sequence[Cells], temperature: float) -> "Figure":
+def figure_4(rows: Sequence[Cells], temperature: float) -> Drawn:
     """Quality of MBR against token entropy, a point for each model; the colour shows GER's beta where it is given."""
     require(rows, ("entropy", "score"), "Figure 4")
     refuse_mixture(rows, ("decoding", *SETTINGS))
-    rows = averaged_over_seeds(rows, ("entropy", "score"))
+    one_test_set(rows)
+    shown, rows = rows, averaged_over_seeds(rows, ("entropy", "score"))
     figure, (axes,) = new_figure(4.4, 3.2)
     betas = distinct(rows, "beta") if all("beta" in row for row in rows) else [""]
     for beta, style in zip(betas, ordered_styles(len(betas)), strict=True):
@@ -178,13 +211,14 @@ def figure_4(rows: Sequence[Cells], temperature: float) -> "Figure":
     axes.set(xlabel="token entropy (nats)", ylabel=f"{score_label(rows)} of MBR")
     if betas != [""]:
         axes.legend()
-    return figure
+    return Drawn(figure, shown, "a point for each model, the mean over seeds")
 
 
-def figure_5(rows: Sequence[Cells], temperature: float) -> "Figure":
+def figure_5(rows: Sequence[Cells], temperature: float) -> Drawn:
     """Quality against the number of candidates N, a line for each temperature and a panel for each model."""
     require(rows, ("num_hyp",), "Figure 5")
     rows = cooled_together(rows, "Figure 5")
+    one_test_set(rows)
     panels, temperatures = by_model(rows, "Figure 5"), distinct(rows, "temp_hyp")
     figure, all_axes = new_figure(0.9 + 3.1 * len(panels), 3.0, len(panels))
     sizes = [value for value in distinct(rows, "num_hyp") if isinstance(value, float)]
@@ -199,14 +233,15 @@ def figure_5(rows: Sequence[Cells], temperature: float) -> "Figure":
         axes.set(xlabel="candidates N", title=name)
     all_axes[0].set_ylabel(score_label(rows))
     all_axes[-1].legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
-    return figure
+    return Drawn(figure, rows)
 
 
-def figure_6(rows: Sequence[Cells], temperature: float) -> "Figure":
+def figure_6(rows: Sequence[Cells], temperature: float) -> Drawn:
     """Quality against temperature for each direction; both directions of a language pair share a colour."""
     require(rows, ("task",), "Figure 6")
     rows = cooled_together(rows, "Figure 6")
     refuse_mixture(rows, ("num_hyp",))
+    one_test_set(rows, by=("task",), models_by=("task",))
     figure, (axes,) = new_figure(5.4, 3.4)
     tasks = list(dict.fromkeys(row["task"] for row in rows))
     for task, style in zip(tasks, direction_styles(tasks), strict=True):
@@ -215,7 +250,7 @@ def figure_6(rows: Sequence[Cells], temperature: float) -> "Figure":
         draw_series(axes, chosen, "temp_hyp", style, task)
     axes.set(xlabel="temperature $T = T_h = T_r$", ylabel=score_label(rows))
     axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
-    return figure
+    return Drawn(figure, rows)
 
 
 @dataclass(frozen=True)
@@ -229,13 +264,14 @@ class _Sweep:
     value: float
 
 
-def figure_7(rows: Sequence[Cells], temperature: float) -> "Figure":
+def figure_7(rows: Sequence[Cells], temperature: float) -> Drawn:
     """T_h swept at T_r = 1, T_r swept at T_h = ``temperature``, and quality and diversity of pools against T."""
     pools = [row for row in rows if row.get("diversity")]
     sweeps = [row for row in rows if row.get("score") and row.get("temp_ref") and row.get("decoding") != "beam"]
     require(sweeps, ("temp_hyp", "temp_ref", "score"), "Figure 7, left and middle,")
     require(pools, ("temperature", "quality", "diversity"), "Figure 7, right,")
     refuse_mixture(sweeps, ("metric", "utility", "num_hyp", "model", "label_smoothing"))
+    one_test_set([*sweeps, *pools], models_by=())
     figure, axes = new_figure(9.6, 2.9, panels=3)
     panels = (
         _Sweep("temp_hyp", "temp_ref", "T_h", "T_r", 1.0),
@@ -249,7 +285,7 @@ def figure_7(rows: Sequence[Cells], temperature: float) -> "Figure":
         panel_axes.set(xlabel=f"${panel.symbol}$", title=f"${panel.fixed_symbol}$ = {panel.value:g}")
         panel_axes.set_ylabel(score_label(sweeps))
     quality_and_diversity(axes[2], pools)
-    return figure
+    return Drawn(figure, [*sweeps, *pools])
 
 
 def quality_and_diversity(axes: "Axes", rows: Sequence[Cells]) -> None:
@@ -263,6 +299,6 @@ def quality_and_diversity(axes: "Axes", rows: Sequence[Cells]) -> None:
     other.spines["right"].set_visible(True)
     axes.set(xlabel="$T$", title="sampled candidates")
     axes.set_ylabel(f"quality ({score_label(rows)})", color=red.color)
-    other.set_ylabel("Div (chrF between candidates)", color=blue.color)
+    other.set_ylabel("Div: chrF between candidates (high: alike)", color=blue.color)
     handles = [axes.get_legend_handles_labels(), other.get_legend_handles_labels()]
     axes.legend(handles[0][0] + handles[1][0], handles[0][1] + handles[1][1], loc="best")

@@ -2,26 +2,32 @@
 
 import io
 import logging
-from collections.abc import Callable, Sequence
+import textwrap
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from dcmbr_fairseq.files import PathLike, atomic_bytes_writer
+from dcmbr_fairseq.files import PathLike, atomic_bytes_writer, atomic_writer
 from dcmbr_fairseq.present import drawings
-from dcmbr_fairseq.present.results import Cells
+from dcmbr_fairseq.present.drawings import Drawn
+from dcmbr_fairseq.present.provenance import BARS, describe
+from dcmbr_fairseq.present.results import Cells, distinct
 from dcmbr_fairseq.present.series import LOOK, new_figure
+from dcmbr_fairseq.present.tables import Grid, render
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 #: Dots an inch of a PNG.
 DPI = 300
+#: The small print below a figure: points, characters an inch, inches a line.
+CAPTION_SIZE, CAPTION_CHARACTERS, CAPTION_LINE = 6, 21, 0.105
 
 
 class Drawing(NamedTuple):
     """A figure that ``dcmbr plot`` can draw."""
 
-    draw: "Callable[[Sequence[Cells], float], Figure]"
+    draw: Callable[[Sequence[Cells], float], Drawn]
     title: str
 
 
@@ -37,7 +43,7 @@ FIGURES: dict[str, Drawing] = {
 
 
 def draw(name: str, rows: Sequence[Cells], temperature: float = 0.5, title: str | None = None) -> "Figure":
-    """Draw a figure of the paper.
+    """Draw a figure of the paper; below it stands what it shows.
 
     Args:
         name: a key of :data:`FIGURES`.
@@ -48,15 +54,36 @@ def draw(name: str, rows: Sequence[Cells], temperature: float = 0.5, title: str 
     Raises:
         UserError: matplotlib or columns are missing, or a mean would mix what must not be mixed.
     """
+    return plot(name, rows, temperature, title).figure
+
+
+def plot(name: str, rows: Sequence[Cells], temperature: float = 0.5, title: str | None = None) -> Drawn:
+    """The same, with the rows that are in the figure; see :func:`draw`."""
     new_figure(1, 1)  # says so if matplotlib is missing
     from matplotlib import rc_context
 
     with rc_context(LOOK):
-        figure = FIGURES[name].draw(rows, temperature)
+        drawn = FIGURES[name].draw(rows, temperature)
         if title:
-            figure.suptitle(title)
-        figure.canvas.draw()  # fix the layout while the settings hold
-    return figure
+            drawn.figure.suptitle(title)
+        add_caption(drawn.figure, said_of(drawn))
+        drawn.figure.canvas.draw()  # fix the layout while the settings hold
+    return drawn
+
+
+def said_of(drawn: Drawn) -> list[str]:
+    """What a figure is, in lines: :func:`~dcmbr_fairseq.present.provenance.describe`, and what its bars mean."""
+    several = len(distinct([row for row in drawn.rows if row.get("seed")], "seed")) > 1
+    return [*describe(drawn.rows), *([drawn.bars] if several or drawn.bars != BARS else [])]
+
+
+def add_caption(figure: "Figure", lines: Sequence[str]) -> None:
+    """Small print below the axes; the figure grows by it."""
+    width, height = figure.get_size_inches()
+    wrapped = [part for line in lines for part in textwrap.wrap(line, int(width * CAPTION_CHARACTERS))]
+    if wrapped:
+        figure.set_size_inches(width, height + CAPTION_LINE * (len(wrapped) + 1))
+        figure.supxlabel("\n".join(wrapped), fontsize=CAPTION_SIZE, x=0.01, ha="left", color="#555555")
 
 
 def save(figure: "Figure", prefix: PathLike, forms: Sequence[str] = ("png", "pdf"), dpi: int = DPI) -> list[Path]:
@@ -73,3 +100,21 @@ def save(figure: "Figure", prefix: PathLike, forms: Sequence[str] = ("png", "pdf
         with atomic_bytes_writer(paths[-1]) as out:
             out.write(data.getvalue())
     return paths
+
+
+def save_data(drawn: Drawn, prefix: PathLike, settings: Mapping[str, str]) -> Path:
+    """Write ``prefix.txt``: what the figure is, how it was made, and its rows, to be read as a table again.
+
+    Args:
+        drawn: the figure.
+        prefix: the path without its ending.
+        settings: what was asked for, such as ``--where``.
+    """
+    path = Path(f"{prefix}.txt")
+    remarks = [*said_of(drawn), *(f"{name}: {value}" for name, value in settings.items() if value)]
+    columns = list(dict.fromkeys(column for row in drawn.rows for column in row))
+    cells = [[row.get(column) or None for column in columns] for row in drawn.rows]
+    with atomic_writer(path) as out:
+        out.writelines(f"# {' '.join(remark.split())}\n" for remark in remarks)
+        out.write(render(Grid(columns, cells), "tsv"))
+    return path

@@ -5,14 +5,27 @@ paper's numbers are asked for, a cell reads ``ours (paper's)``.
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
+
+import numpy as np
 
 from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.evaluation.metrics import ERROR_RATES
 from dcmbr_fairseq.present import paper
-from dcmbr_fairseq.present.results import SETTINGS, Cells, Value, decoding_of, means, number, refuse_mixture, require
+from dcmbr_fairseq.present.results import (
+    SETTINGS,
+    Cells,
+    Value,
+    decoding_of,
+    label,
+    means,
+    number,
+    one_test_set,
+    refuse_mixture,
+    require,
+)
 from dcmbr_fairseq.present.tables import Cell, Grid
 
 #: (decoding, N, the row's other keys) -> mean score; N is 0 for beam search, which has no pool.
@@ -89,13 +102,13 @@ def scores_by_decoding(rows: Sequence[Cells], key: str, temperature: float) -> S
         return {}
     require(rows, (key, "decoding", "score"), "this table")
     refuse_mixture(rows, ("metric",))
+    one_test_set(rows, by=[key] if key == "task" else [], models_by=[key])
     chosen = [{**row, "decoding": decoding_of(row, temperature)} for row in rows]
     sampled = [row for row in chosen if row["decoding"] in ("mbr", "dcmbr")]
     require(sampled or [{"num_hyp": ""}], ("num_hyp",), "a row of MBR")
     refuse_mixture(sampled, ("utility",))
     beam = [{**row, "num_hyp": "0"} for row in chosen if row["decoding"] == "beam"]
-    one_model = ("model", "label_smoothing") if key == "task" else ()
-    same = [column for column in (*SETTINGS, *one_model) if column not in ("num_hyp", key)]
+    same = [column for column in (*SETTINGS, "model", "label_smoothing") if column not in ("num_hyp", key)]
     found = means([*beam, *sampled], ("decoding", "num_hyp", key), same=same)
     return {(str(d), pool_size(size), name): mean.mean for (d, size, name), mean in found.items()}
 
@@ -145,9 +158,9 @@ def multilingual(rows: Sequence[Cells], paper_table: str | None, temperature: fl
         paper_table: not None for the paper's numbers beside ours.
         temperature: T_h = T_r of DC-MBR.
     """
-    scores: Scores = {
-        (d, n, direction(str(key))): s for (d, n, key), s in scores_by_decoding(rows, "task", temperature).items()
-    }
+    found = scores_by_decoding(rows, "task", temperature)
+    refuse_same_direction(dict.fromkeys(str(key) for _, _, key in found))
+    scores: Scores = {(d, n, direction(str(key))): s for (d, n, key), s in found.items()}
     sizes = sorted({n for _, n, _ in scores if n} | ({10.0, 50.0} if paper_table else set()))
     directions = list(dict.fromkeys([*(paper.WMT16 if paper_table else ()), *(str(key) for _, _, key in scores)]))
     lines = [multilingual_line(d, paper.WMT16.get(d) if paper_table else None, sizes, scores) for d in directions]
@@ -156,6 +169,19 @@ def multilingual(rows: Sequence[Cells], paper_table: str | None, temperature: fl
     header = ["direction", "BS", *(title for n in sizes for title in (f"MBR N={n:g}", f"Ours N={n:g}", "Δ"))]
     about = caption(rows, paper_table and "BLEURT in the paper, Table 2")
     return grid_of(lines, header, [0, len(lines) - 1], about, paper_table is not None)
+
+
+def refuse_same_direction(test_sets: Iterable[str]) -> None:
+    """Refuse two test sets of the same direction, which has one row.
+
+    Raises:
+        UserError: names them.
+    """
+    named: dict[str, str] = {}
+    for test_set in test_sets:
+        other = named.setdefault(direction(test_set), test_set)
+        if other != test_set:
+            raise UserError(f"{other} and {test_set} are of the same direction, which has one row: choose with --where")
 
 
 def direction(test_set: str) -> str:
@@ -217,8 +243,7 @@ def utilities(rows: Sequence[Cells], paper_table: str | None, temperature: float
         refuse_mixture(rows, ("num_hyp",))
         chosen = [{**row, "decoding": decoding_of(row, temperature)} for row in rows]
         chosen = [row for row in chosen if row["decoding"]]
-        found = means(chosen, ("utility", "metric", "decoding"), same=("label_smoothing", "ref_pool", "num_ref"))
-        scores = {key: mean.mean for key, mean in found.items()}
+        scores = means_over_test_sets(chosen, ("utility", "metric", "decoding"))
     printed = paper.UTILITIES if paper_table else {}
     names = list(dict.fromkeys([*printed, *(str(key[0]) for key in scores)]))
     metrics = list(dict.fromkeys([*(m for row in printed.values() for m in row), *(str(key[1]) for key in scores)]))
@@ -234,6 +259,26 @@ def utilities(rows: Sequence[Cells], paper_table: str | None, temperature: float
         for row in best(column_pairs, 0, metric in ERROR_RATES):  # the best utility of each metric
             bold[row].append(column)
     return Grid(header, table, bold=bold, caption=caption([], "the paper" if paper_table else None))
+
+
+def means_over_test_sets(rows: Sequence[Cells], keys: Sequence[str]) -> dict[tuple[Value, ...], float]:
+    """The mean over test sets of each cell: of the means over seeds of each.
+
+    Raises:
+        UserError: cells are not of the same test sets, or a mean over seeds would mix settings.
+    """
+    rows = [{"task": "", **row} for row in rows]
+    one_test_set(rows, by=("task",), models_by=("task",))
+    same = ("subset", "sentences", "model", "label_smoothing", "ref_pool", "num_ref")
+    cells: dict[tuple[Value, ...], dict[Value, float]] = {}
+    for key, mean in means(rows, (*keys, "task"), same=same).items():
+        cells.setdefault(key[:-1], {})[key[-1]] = mean.mean
+    first, *others = cells.items()
+    for other in others:
+        if other[1].keys() != first[1].keys():
+            sets = (f"{' '.join(map(label, key))}: {', '.join(map(label, found))}" for key, found in (first, other))
+            raise UserError(f"means over different test sets cannot be compared ({'; '.join(sets)}): add the missing")
+    return {key: float(np.mean(list(found.values()))) for key, found in cells.items()}
 
 
 def data(rows: Sequence[Cells], paper_table: str | None, temperature: float) -> Grid:

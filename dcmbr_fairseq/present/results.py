@@ -3,6 +3,7 @@
 Figures and tables are selections and means of such rows. Cells that look like numbers compare as numbers: 0.5 is 0.50.
 """
 
+import logging
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -12,12 +13,16 @@ from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.files import PathLike
 from dcmbr_fairseq.present.tables import read_table
 
+logger = logging.getLogger(__name__)
+
 #: A row as it was read: column -> text of the cell.
 Cells = dict[str, str]
 Value = float | str
 
+#: What tells one test set from another: its name, the split, and how many of its sentences.
+TEST_SET = ("task", "subset", "sentences")
 #: What a measurement depends on beside the model and the seed: a mean over any of these would say nothing.
-SETTINGS = ("task", "metric", "utility", "ref_pool", "num_hyp", "num_ref", "temp_hyp", "temp_ref")
+SETTINGS = (*TEST_SET, "metric", "utility", "ref_pool", "num_hyp", "num_ref", "temp_hyp", "temp_ref")
 #: Of these, what beam search has not: a condition on them does not concern its rows.
 POOLS = ("utility", "ref_pool", "num_hyp", "num_ref", "temp_hyp", "temp_ref", "seed")
 #: With these, what tells one measurement from another, but for the seed.
@@ -55,10 +60,19 @@ def read_results(paths: Sequence[PathLike], conditions: Sequence[str] = ()) -> l
         if not equals or not any(column in row for row in rows):
             known = ", ".join(dict.fromkeys(name for row in rows for name in row))
             raise UserError(f"--where {condition} must be COLUMN=VALUE with one of the columns {known}")
-        rows = [row for row in rows if column in row and fulfils(row, column, as_value(wanted))]
-        if not rows:
-            raise UserError(f"--where {condition} leaves no row: choose a value that the table has")
+        kept = [row for row in rows if column in row and fulfils(row, column, as_value(wanted))]
+        if not kept:
+            raise UserError(f"--where {condition} leaves no row: {remedy(rows, column)}")
+        rows = kept
     return rows
+
+
+def remedy(rows: Sequence[Cells], column: str) -> str:
+    """What to do where a condition on ``column`` leaves no row."""
+    if column in ("exact", "all_exact"):
+        return "no search was exact, so measure again with a larger --max-expansions, or fewer models"
+    values = distinct([row for row in rows if column in row], column)
+    return f"choose a value that the table has ({', '.join(map(label, values[:10]))})"
 
 
 def fulfils(row: Cells, column: str, wanted: Value) -> bool:
@@ -111,6 +125,41 @@ def refuse_mixture(rows: Sequence[Cells], columns: Iterable[str]) -> None:
             raise UserError(f"the table has several values of {column} ({shown}): choose with --where")
 
 
+def grouped(rows: Iterable[Cells], keys: Sequence[str]) -> dict[tuple[Value, ...], list[Cells]]:
+    """The rows that agree in ``keys``, in the order of their first row; a column that a row lacks is empty."""
+    groups: dict[tuple[Value, ...], list[Cells]] = {}
+    for row in rows:
+        groups.setdefault(tuple(as_value(row.get(key, "")) for key in keys), []).append(row)
+    return groups
+
+
+def one_test_set(rows: Sequence[Cells], by: Sequence[str] = (), models_by: Sequence[str] | None = None) -> None:
+    """Refuse rows of several test sets, whose numbers must not be averaged nor stand side by side.
+
+    Tables of version 0.1.0 do not say all of it: a warning says what cannot be checked.
+
+    Args:
+        rows: what a table or figure shows.
+        by: columns that it shows: rows need to agree where these do.
+        models_by: the same for the model; None where models are told apart.
+
+    Raises:
+        UserError: names the column, its values and the option that chooses.
+    """
+    for group in grouped(rows, by).values():
+        refuse_mixture(group, [column for column in TEST_SET if column not in by])
+    for group in [] if models_by is None else grouped(rows, models_by).values():
+        refuse_mixture(group, ("model",))
+    wanted = TEST_SET if models_by is None else (*TEST_SET, "model")
+    silent = [column for column in wanted if any(row.get(column, "") in ("", "-") for row in rows)]
+    if silent:
+        logger.warning(
+            "rows do not say their %s, as in tables of version 0.1.0: that none are mixed that should not be cannot be "
+            "checked",
+            ", ".join(silent),
+        )
+
+
 def means(
     rows: Sequence[Cells], keys: Sequence[str], column: str = "score", same: Sequence[str] = ()
 ) -> dict[tuple[Value, ...], Mean]:
@@ -119,11 +168,8 @@ def means(
     Raises:
         UserError: a cell is no number, or rows that agree in ``keys`` differ in one of the columns ``same``.
     """
-    groups: dict[tuple[Value, ...], list[Cells]] = {}
-    for row in rows:
-        groups.setdefault(tuple(as_value(row[key]) for key in keys), []).append(row)
     found = {}
-    for key, group in groups.items():
+    for key, group in grouped(rows, keys).items():
         refuse_mixture(group, same)
         numbers = [number(row, column) for row in group]
         found[key] = Mean(float(np.mean(numbers)), min(numbers), max(numbers), len(numbers))

@@ -86,12 +86,14 @@ def new_figure(width: float, height: float, panels: int = 1) -> "tuple[Figure, l
 
 
 def draw_series(axes: "Axes", rows: Sequence[Cells], x: str, style: Style, name: str, y: str = "score") -> None:
-    """A line through the means of ``y`` at each ``x``; bars from the least to the greatest where there are several.
+    """A line through the means of ``y`` at each ``x``; bars from the least to the greatest seed if several.
 
     Raises:
         UserError: a mean would mix settings.
     """
-    found = sorted((number({x: label(key)}, x), mean) for (key,), mean in means(rows, (x,), y, SETTINGS).items())
+    found = sorted(
+        (number({x: label(key)}, x), mean) for (key,), mean in means(rows, (x,), y, (*SETTINGS, "model")).items()
+    )
     xs, ys = [key for key, _ in found], [mean.mean for _, mean in found]
     bars = np.array([[mean.mean - mean.low, mean.high - mean.mean] for _, mean in found]).T
     several = any(mean.count > 1 for _, mean in found)

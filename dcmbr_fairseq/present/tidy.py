@@ -10,6 +10,7 @@ from typing import Any
 from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.file_errors import reading, writing
 from dcmbr_fairseq.files import PathLike, atomic_writer, check_output, is_stream
+from dcmbr_fairseq.present.results import TEST_SET
 from dcmbr_fairseq.present.tables import FORMS, Grid, render
 
 #: One measurement: column -> value; None is shown as a dash.
@@ -25,7 +26,7 @@ def format_rows(rows: Sequence[Row], form: str) -> str:
     """Rows in one of :data:`FORMATS`; columns come in the order of their first row.
 
     Floats have six decimals in TSV and JSON, five digits in tables that are read by people; there signatures stand
-    below the table.
+    below the table, and the test set where it is the same in all rows.
     """
     if form == "json":
         return "".join(json.dumps(_rounded(row), ensure_ascii=False) + "\n" for row in rows)
@@ -33,11 +34,21 @@ def format_rows(rows: Sequence[Row], form: str) -> str:
         rows = [_rounded(row) for row in rows]
         return render(_grid(rows, list(dict.fromkeys(column for row in rows for column in row))), form)
     columns = dict.fromkeys(column for row in rows for column in row)
+    test_sets = dict.fromkeys(test_set_of(row) for row in rows)
+    below_it = set(TEST_SET) if len(test_sets) == 1 else set()
     notes = dict.fromkeys(str(row[column]) for column in columns if _is_signature(column) for row in rows)
-    shown = [column for column in columns if not _is_signature(column)]
+    notes = {**(dict.fromkeys(filter(None, test_sets)) if below_it else {}), **notes}
+    shown = [column for column in columns if not _is_signature(column) and column not in below_it]
     comment = "% " if form == "latex" else ""
     below = "".join(f"{comment}{note}\n" for note in notes)
     return render(_grid([_readable(row) for row in rows], shown), form) + ("\n" + below if below else "")
+
+
+def test_set_of(row: Row) -> str:
+    """The test set of a row in words, as far as the row says it; else an empty string."""
+    name, subset, sentences = (row.get(column) for column in TEST_SET)
+    parts = [str(name or ""), str(subset or ""), f"{sentences} sentences" if sentences else ""]
+    return ", ".join(part for part in parts if part not in ("", "-"))
 
 
 def _grid(rows: Sequence[Row], header: Sequence[str]) -> Grid:

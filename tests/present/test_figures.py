@@ -14,8 +14,10 @@ pytest.importorskip("matplotlib", reason="needs matplotlib (the extra [plots])")
 
 from matplotlib.colors import to_rgb
 
-from dcmbr_fairseq.present.figures import draw
+from dcmbr_fairseq.present.figures import draw, plot
+from dcmbr_fairseq.present.provenance import BARS
 from dcmbr_fairseq.present.series import direction_styles, ordered_styles, styles
+from dcmbr_fairseq.present.tables import read_table
 
 
 def rows(header, *lines):
@@ -173,6 +175,66 @@ def test_what_cannot_be_drawn_is_refused_with_one_sentence(figure, table, messag
         draw(figure, table)
 
 
+def mixed(table, column):
+    """A table of two test sets or models that differ in one column: each row twice."""
+    known = {"task": "en-de", "subset": "test", "sentences": "5", "model": "m"}
+    values = ("a", "b") if column != "sentences" else ("5", "6")
+    return [{**known, **row, column: value} for row in table for value in values]
+
+
+SHARES = rows("label_smoothing bucket count", (0, "0-5", 90), (0.1, "0-5", 4))
+TOP = rows("label_smoothing sentence rank metric score", *((0, s, r, "chrF", s + r) for s in (0, 1) for r in (1, 2)))
+ENTROPIES = rows("alpha beta entropy metric score", *((e, 1, e, "chrF", 9 - e) for e in (1, 2, 3)))
+PLAIN_SWEEP = [row for row in SWEEP if row["label_smoothing"] == "0" and row["num_hyp"] == "5"]
+POOLS = rows("temperature metric quality diversity", (0.5, "chrF", 60, 80), (1, "chrF", 40, 30))
+DIRECTIONS = rows("task temp_hyp temp_ref score", ("x-en-de", 1, 1, 3), ("x-de-en", 1, 1, 3))
+ALL_FIGURES = {
+    "1": DECODINGS, "2": SHARES, "3": TOP, "4": ENTROPIES, "5": SWEEP, "6": DIRECTIONS, "7": PLAIN_SWEEP + POOLS,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("column", ["task", "subset", "sentences", "model"])
+@pytest.mark.parametrize("figure", list(ALL_FIGURES))
+def test_no_figure_mixes_test_sets_or_models(figure, column):
+    if (figure, column) in {("6", "task"), ("2", "model"), ("3", "model"), ("4", "model"), ("5", "model")}:
+        pytest.skip("the figure tells them apart")
+    with pytest.raises(UserError, match=f"several values of {column} ") as refusal:
+        draw(figure, mixed(ALL_FIGURES[figure], column))
+    assert "choose with --where" in str(refusal.value)
+
+
+@pytest.mark.parametrize("figure", list(ALL_FIGURES))
+def test_tables_that_do_not_say_their_test_set_are_drawn_with_a_warning(figure, caplog):
+    draw(figure, ALL_FIGURES[figure])
+    (said,) = [record.getMessage() for record in caplog.records if "do not say their" in record.getMessage()]
+    assert "subset, sentences" in said
+    caplog.clear()
+    task = {} if figure == "6" else {"task": "en-de"}
+    known = {"subset": "test", "sentences": "5", "model": "m"}
+    with_model = [{**row, **known, **task, **_model(row, figure)} for row in ALL_FIGURES[figure]]
+    draw(figure, with_model)
+    assert not caplog.records
+
+
+def _model(row, figure):
+    return {"model": f"m{row.get('label_smoothing', row.get('alpha', ''))}"} if figure != "7" else {}
+
+
+def test_figure_2_refuses_a_bucket_twice():
+    with pytest.raises(UserError, match="several rows for a bucket"):
+        draw("2", SHARES + SHARES)
+
+
+def test_figure_3_says_that_searches_were_given_up(caplog):
+    table = [{**row, "exact": "expansions" if row["sentence"] == "1" else "yes", "all_exact": "no"} for row in TOP]
+    draw("3", table)
+    assert any("of 4 sequences 2 are of searches that were given up" in r.getMessage() for r in caplog.records)
+
+
+def test_figure_7_says_what_a_high_div_means():
+    assert "high: alike" in draw("7", PLAIN_SWEEP + POOLS).axes[3].get_ylabel()
+
+
 def lightness(color: str) -> float:
     """CIE L*, 0 to 100: what a greyscale printer keeps of a colour."""
     linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in to_rgb(color)]
@@ -203,7 +265,30 @@ def test_command_writes_png_and_pdf_again_the_same(tmp_path, caplog):
     for form, magic in (("png", b"\x89PNG"), ("pdf", b"%PDF")):
         one, two = (tmp_path / "figures" / f"{name}.{form}" for name in ("one", "two"))
         assert one.read_bytes().startswith(magic) and one.read_bytes() == two.read_bytes()
-    assert {path.name for path in (tmp_path / "figures").iterdir()} == {"one.png", "one.pdf", "two.png", "two.pdf"}
+    written = {path.name for path in (tmp_path / "figures").iterdir()}
+    assert written == {f"{name}.{form}" for name in ("one", "two") for form in ("png", "pdf", "txt")}
+
+
+def test_the_text_beside_a_figure_is_its_data_and_what_they_are(tmp_path):
+    table = tmp_path / "results.tsv"
+    known = {"task": "x-en-de", "subset": "valid", "sentences": "40", "model": "a", "signature": "BLEURT|v:1"}
+    lines = [{**row, **known, "model": f"m{row['label_smoothing']}"} for row in DECODINGS]
+    header = list(lines[0])
+    table.write_text("".join("\t".join(cells) + "\n" for cells in [header, *([*row.values()] for row in lines)]))
+    assert main(["plot", "1", str(table), "--output", str(tmp_path / "one"), "--where", "task=x-en-de"]) == 0
+    text = (tmp_path / "one.txt").read_text()
+    remarks = [line for line in text.splitlines() if line.startswith("#")]
+    for said in (
+        "# test set: x-en-de, valid, 40 sentences", "# models: m0.1, m0", "# N = 10; T = 0.5, 1", "# seeds: 1, 2",
+        f"# {BARS}", "# judged by: BLEURT|v:1", "# --where: task=x-en-de", f"# tables: {table}",
+    ):  # fmt: skip
+        assert said in remarks, said
+    drawn = [row for row in lines if row["temp_hyp"] != "0.7"]  # which the figure leaves out
+    key = lambda row: sorted(row.items())  # noqa: E731
+    assert sorted(read_table(tmp_path / "one.txt"), key=key) == sorted(drawn, key=key)
+    assert lines_of(draw("1", read_table(tmp_path / "one.txt")).axes[0]) == lines_of(draw("1", DECODINGS).axes[0])
+    caption = plot("1", lines).figure.get_supxlabel()
+    assert "x-en-de, valid, 40 sentences" in caption and "from the least to the greatest seed" in caption
 
 
 def test_resolution(tmp_path):
@@ -214,7 +299,8 @@ def test_resolution(tmp_path):
         arguments = ["--output", str(tmp_path / dpi), "--formats", "png", "--dpi", dpi]
         assert main(["plot", "2", str(table), *arguments]) == 0
         sizes.append(struct.unpack(">II", (tmp_path / f"{dpi}.png").read_bytes()[16:24]))  # width, height
-    assert sizes == [(300, 150), (600, 300)]
+    (small, _), (large, height) = sizes
+    assert (small, large) == (300, 600) and height >= 300  # and the small print
     assert main(["plot", "2", str(table), "--output", str(tmp_path / "none"), "--dpi", "0"]) == 1
 
 

@@ -163,14 +163,52 @@ def test_where_compares_numbers_and_says_what_is_wrong(tmp_path):
     for condition, message in (("size=1", "one of the columns label_smoothing"), ("score", "COLUMN=VALUE")):
         with pytest.raises(UserError, match=message):
             read_results([path], [condition])
-    with pytest.raises(UserError, match="leaves no row"):
+    with pytest.raises(UserError, match="leaves no row: choose a value that the table has .beam, dcmbr, mbr, sample"):
         read_results([path], ["decoding=greedy"])
+    given_up = results(tmp_path, [("all_exact", "score"), ("no", 1)], "topn.tsv")
+    with pytest.raises(UserError, match="all_exact=yes leaves no row: no search was exact, so .* --max-expansions"):
+        read_results([given_up], ["all_exact=yes"])
 
 
 def test_conditions_on_pools_do_not_concern_beam_search(tmp_path):
     rows = read_results([results(tmp_path, BILINGUAL)], ["num_hyp=50"])
     assert [row["decoding"] for row in rows] == ["beam", "beam", "mbr"]
     assert [row["decoding"] for row in read_results([results(tmp_path, BILINGUAL)], ["label_smoothing=0"])] == ["beam"]
+
+
+@pytest.mark.parametrize("column", ["task", "subset", "sentences", "model"])
+@pytest.mark.parametrize("table", ["1", "2", "utilities"])
+def test_no_table_mixes_test_sets_or_models(tmp_path, table, column):
+    if (table, column) in {("2", "task"), ("utilities", "task")}:
+        pytest.skip("a row for each, or the mean over them")
+    known = {"task": "x-en-de", "subset": "test", "sentences": "5", "model": "m", "utility": "chrf"}
+    rows = read_results([results(tmp_path, BILINGUAL[:4])])
+    rows = [{**known, **row, "label_smoothing": "0.1", "num_hyp": "10"} for row in rows]
+    with pytest.raises(UserError, match=f"several values of {column} .*: choose with --where"):
+        LAYOUTS[table].build([{**row, column: value} for row in rows for value in "12"], None, 0.5)
+
+
+def test_decodings_of_other_test_sets_do_not_stand_side_by_side(tmp_path):
+    """Nothing is averaged here, but beam search and MBR would be compared on different sentences."""
+    lines = [(*BILINGUAL[0], "subset"), (*BILINGUAL[2], "valid"), (*BILINGUAL[3], "test")]
+    with pytest.raises(UserError, match="several values of subset .valid, test.: choose with --where"):
+        LAYOUTS["1"].build(read_results([results(tmp_path, lines)]), None, 0.5)
+
+
+def test_two_test_sets_of_a_direction_have_no_common_row(tmp_path):
+    lines = [("task", "decoding", "score"), ("wmt16-en-de", "beam", 1), ("wmt20-en-de", "beam", 2)]
+    with pytest.raises(UserError, match="wmt16-en-de and wmt20-en-de are of the same direction"):
+        LAYOUTS["2"].build(read_results([results(tmp_path, lines)]), None, 0.5)
+
+
+def test_utilities_are_compared_on_the_same_test_sets(tmp_path):
+    lines = [("utility", "metric", "decoding", "task", "seed", "score"), ("bleu", "BLEU", "mbr", "en-de", 1, 10)]
+    lines += [("bleu", "BLEU", "mbr", "de-en", 1, 20), ("bleu", "BLEU", "mbr", "de-en", 2, 40)]
+    grid = LAYOUTS["utilities"].build(read_results([results(tmp_path, lines)]), None, 0.5)
+    assert list(grid.rows) == [["bleu", None, "20.0"]]  # each test set counts once, however many seeds it has
+    lines += [("chrf", "BLEU", "mbr", "en-de", 1, 30)]
+    with pytest.raises(UserError, match="means over different test sets .* .bleu BLEU mbr: en-de, de-en; chrf"):
+        LAYOUTS["utilities"].build(read_results([results(tmp_path, lines)]), None, 0.5)
 
 
 @pytest.mark.parametrize("column", ["task", "num_ref", "ref_pool"])

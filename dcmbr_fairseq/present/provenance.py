@@ -1,0 +1,68 @@
+"""What a table or figure says it is: test set, models, N, T, seeds, utility, metric, with signatures."""
+
+from collections.abc import Sequence
+
+from dcmbr_fairseq.present.results import Cells, distinct, grouped, label
+
+#: What points and bars are where seeds are averaged.
+BARS = "points are means over seeds, bars reach from the least to the greatest seed"
+
+
+def describe(rows: Sequence[Cells]) -> list[str]:
+    """Lines that say of what measurements rows are, as far as their columns say it.
+
+    Args:
+        rows: those that are shown.
+    """
+    lines = [_test_sets(rows), _models(rows), _pools(rows), _seeds(rows)]
+    lines += [
+        _judge(rows, "utility", "utility_signature", "decided by"),
+        _judge(rows, "metric", "signature", "judged by"),
+    ]
+    return [line for line in lines if line]
+
+
+def _values(rows: Sequence[Cells], column: str) -> list[str]:
+    """The distinct values of a column as shown; dashes and empty cells are none."""
+    chosen = [row for row in rows if row.get(column, "") not in ("", "-")]
+    return [label(value) for value in distinct(chosen, column)]
+
+
+def _test_sets(rows: Sequence[Cells]) -> str:
+    found = []
+    for test_set, subset, sentences in grouped(rows, ("task", "subset", "sentences")):
+        parts = [label(test_set), label(subset), f"{label(sentences)} sentences" if sentences not in ("", "-") else ""]
+        found.append(", ".join(part for part in parts if part not in ("", "-")))
+    return f"test set: {'; '.join(dict.fromkeys(filter(None, found)))}" if any(found) else ""
+
+
+def _models(rows: Sequence[Cells]) -> str:
+    names = _values(rows, "model")
+    return f"{'model' if len(names) == 1 else 'models'}: {', '.join(names)}" if names else ""
+
+
+def _pools(rows: Sequence[Cells]) -> str:
+    """Pool sizes and temperatures; T_r and the size of the reference pool only where they differ."""
+    parts = []
+    for symbol, first, second in (("N", "num_hyp", "num_ref"), ("T", "temp_hyp", "temp_ref")):
+        ours, theirs = _values(rows, first), _values(rows, second)
+        same = all(row.get(second, "") in ("", "-", row.get(first)) for row in rows)
+        if ours:
+            parts.append(f"{symbol if same else f'{symbol}_h'} = {', '.join(ours)}")
+        if ours and not same:
+            parts.append(f"{symbol}_r = {', '.join(theirs)}")
+    temperatures, kinds = _values(rows, "temperature"), _values(rows, "ref_pool")
+    parts += [f"pools at T = {', '.join(temperatures)}"] if temperatures else []
+    parts += [f"reference pools: {', '.join(kinds)}"] if kinds else []
+    return "; ".join(parts)
+
+
+def _seeds(rows: Sequence[Cells]) -> str:
+    seeds = _values(rows, "seed")
+    return f"{'seed' if len(seeds) == 1 else 'seeds'}: {', '.join(seeds)}" if seeds else ""
+
+
+def _judge(rows: Sequence[Cells], column: str, signature: str, what: str) -> str:
+    """Who decided or judged: the signature, which begins with the name, or else the name."""
+    found = _values(rows, signature) or _values(rows, column)
+    return f"{what}: {'; '.join(found)}" if found else ""
