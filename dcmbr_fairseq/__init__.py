@@ -12,20 +12,24 @@ __version__ = "0.2.0"
 
 def register() -> None:
     """Repair fairseq and register the tasks and criterions of this package; calling it again changes nothing."""
-    from dcmbr_fairseq import compat, errors
+    from dcmbr_fairseq import compat, errors, stored_settings
 
     compat.repair_fairseq()
+    stored_settings.evaluate_no_code()
     errors.print_user_errors_plainly()
     from dcmbr_fairseq import criterions, tasks  # noqa: F401  (importing them registers them)
 
 
-#: The rooms that fairseq is needed in; a module of one of them may be the first import.
+#: The rooms, and the files beside them, that fairseq is needed in; a module of them may be the first import.
 _FAIRSEQ_ROOMS = ("criterions", "decoders", "decoding", "measure", "preflight", "sampling", "search", "tasks")
+
+_FAIRSEQ_FILES = ("compat", "stored_settings")
 
 
 def _needs_fairseq(module: str) -> bool:
-    room, _, rest = module.removeprefix(f"{__name__}.").partition(".")
-    return room in _FAIRSEQ_ROOMS and bool(rest) and f"{room}.{rest}" not in MOVED
+    package, _, place = module.partition(".")
+    room, _, file = place.partition(".")
+    return package == __name__ and place not in MOVED and (file and room in _FAIRSEQ_ROOMS or place in _FAIRSEQ_FILES)
 
 
 answer_to_old_names(MOVED)

@@ -11,6 +11,7 @@ import io
 import sys
 import warnings
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
@@ -66,7 +67,7 @@ def allow_fairseq_checkpoints() -> None:
     torch.serialization.add_safe_globals(allowed)
 
 
-def _replace(owner: Any, name: str, wrap: Callable[[Callable], Callable]) -> None:
+def replace_once(owner: Any, name: str, wrap: Callable[[Callable], Callable]) -> None:
     """Replace ``owner.name`` by ``wrap(original)`` once."""
     original = getattr(owner, name)
     if getattr(original, "_repaired_by_dcmbr", False):
@@ -93,7 +94,7 @@ def keep_last_batch() -> None:
 
         return batch_by_size
 
-    _replace(data_utils, "batch_by_size", wrap)
+    replace_once(data_utils, "batch_by_size", wrap)
 
 
 def _batch_all(indices, num_tokens_fn, num_tokens_vec, max_tokens, max_sentences, multiple):
@@ -124,7 +125,7 @@ def accept_fast_path_checkpoints() -> None:
 
         return load
 
-    _replace(TransformerEncoderLayerBase, "_load_from_state_dict", wrap)
+    replace_once(TransformerEncoderLayerBase, "_load_from_state_dict", wrap)
 
 
 def avoid_encoder_fast_path() -> None:
@@ -138,7 +139,7 @@ def avoid_encoder_fast_path() -> None:
 
         return init
 
-    _replace(TransformerEncoderLayerBase, "__init__", wrap)
+    replace_once(TransformerEncoderLayerBase, "__init__", wrap)
 
 
 def share_checkpoints_among_processes() -> None:
@@ -156,7 +157,7 @@ def share_checkpoints_among_processes() -> None:
 
         return broadcast_object_slow
 
-    _replace(distributed_utils, "_broadcast_object_slow", wrap)
+    replace_once(distributed_utils, "_broadcast_object_slow", wrap)
 
 
 def end_lines_at_newline_only() -> None:
@@ -167,7 +168,7 @@ def end_lines_at_newline_only() -> None:
     file_chunker_utils.open = functools.partial(open, newline="\n")
     for name in ("fairseq_cli.interactive", "__main__"):  # `python -m fairseq_cli.interactive` runs as __main__
         module: Any = sys.modules.get(name)
-        if module is not None and hasattr(module, "buffered_read"):
+        if Path(getattr(module, "__file__", None) or "").parts[-2:] == ("fairseq_cli", "interactive.py"):
             module.buffered_read = buffered_read
 
 

@@ -3,6 +3,7 @@
 import argparse
 import pickle
 import sys
+import types
 import warnings
 from pathlib import Path
 from zipfile import ZipFile
@@ -209,6 +210,25 @@ def test_interactive_reads_the_same_lines(
     buffers = list(compat.buffered_read("-" if from_stdin else str(path), buffer_size))
     assert [line for buffer in buffers for line in buffer] == [line.strip() for line in ODD_LINES]
     assert [len(buffer) for buffer in buffers[:-1]] == [buffer_size] * (len(buffers) - 1)
+
+
+def test_a_reader_of_ones_own_is_left_alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Only fairseq's interactive is meant, by whatever name it runs; not a script that has a function of that name."""
+    from fairseq_cli import interactive
+
+    def theirs() -> None:
+        """A reader of the script's own."""
+
+    for file in (str(tmp_path / "script.py"), str(tmp_path / "interactive.py"), None):
+        script = types.ModuleType("__main__")
+        script.__file__, script.buffered_read = file, theirs  # type: ignore[attr-defined]
+        monkeypatch.setitem(sys.modules, "__main__", script)
+        compat.end_lines_at_newline_only()
+        assert script.buffered_read is theirs  # type: ignore[attr-defined]
+    script.__file__ = interactive.__file__
+    script.buffered_read = None  # type: ignore[attr-defined]
+    compat.end_lines_at_newline_only()
+    assert script.buffered_read is interactive.buffered_read is compat.buffered_read  # type: ignore[attr-defined]
 
 
 # ---------------------------------------------------------------------------------------------- once, and no more
