@@ -28,7 +28,7 @@ from dcmbr_fairseq.decoding.texts import Detokenizer
 from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.files import PathLike, read_lines
 from dcmbr_fairseq.measure.preparation import Preparation, Prepared, language_tokens
-from dcmbr_fairseq.preflight.checkpoints import CheckpointFacts, check_dictionaries, inspect_checkpoint
+from dcmbr_fairseq.preflight.checkpoints import CheckpointFacts, check_fit, inspect_checkpoint
 from dcmbr_fairseq.preflight.long_sources import cut_long_sources
 from dcmbr_fairseq.sampling.support import Support
 
@@ -102,7 +102,7 @@ class Workspace:
         cfg, parts = self.cfg, utils.split_paths(path)
         facts = [inspect_checkpoint(part) for part in parts]
         for fact in facts:
-            check_dictionaries(fact, len(self.task.source_dictionary), len(self.task.target_dictionary))
+            check_fit(self.task, fact)
             logger.info(fact.describe())
         models, saved = checkpoint_utils.load_model_ensemble(
             parts,

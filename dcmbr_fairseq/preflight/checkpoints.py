@@ -123,6 +123,18 @@ def _rows(state: Mapping[str, Any], side: str) -> int | None:
     return None if weight is None else int(weight.shape[0])
 
 
+def check_fit(task: Any, facts: CheckpointFacts) -> None:
+    """Compare a task's dictionaries with a checkpoint's embeddings, in the task's own way where it has one.
+
+    Raises:
+        UserError: they do not fit.
+    """
+    if hasattr(task, "check_sizes"):
+        task.check_sizes(facts)
+    else:
+        check_dictionaries(facts, len(task.source_dictionary), len(task.target_dictionary))
+
+
 def check_dictionaries(facts: CheckpointFacts, source_size: int, target_size: int, has_mask: bool = True) -> None:
     """Compare the dictionaries with the embeddings.
 

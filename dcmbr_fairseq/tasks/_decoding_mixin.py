@@ -30,7 +30,7 @@ from dcmbr_fairseq.decoding.texts import Detokenizer
 from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.pools.record_writer import RecordWriter
 from dcmbr_fairseq.preflight.auto_temperature import checkpoint_temperature
-from dcmbr_fairseq.preflight.checkpoints import CheckpointFacts, check_dictionaries, inspect_checkpoint
+from dcmbr_fairseq.preflight.checkpoints import CheckpointFacts, check_dictionaries, check_fit, inspect_checkpoint
 from dcmbr_fairseq.preflight.languages import BILINGUAL, LanguageTokens
 from dcmbr_fairseq.preflight.long_sources import cut_long_sources
 from dcmbr_fairseq.rules import RULES
@@ -82,7 +82,7 @@ class DecodingMixin:
         task = super().setup_task(cfg, **kwargs)  # type: ignore[misc]
         task._checkpoints = checkpoints
         for facts in checkpoints:
-            task.check_sizes(facts)
+            check_fit(task, facts)
             logger.info(facts.describe())
         if checkpoints and sampling:  # once more, now that "auto" can be told
             check_options(values, command.generation, task._automatic_temperature)

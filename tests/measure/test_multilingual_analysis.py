@@ -1,11 +1,13 @@
 """The analyses on a multilingual model: what is sampled and searched for has no language tokens but the forced one."""
 
+from pathlib import Path
 
 import numpy as np
 import pytest
 from multilingual_world import LANGUAGES, World
 from toy_model import teacher_forced as by_teacher_forcing
 
+from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.measure.entropy import mean_token_entropies
 from dcmbr_fairseq.measure.models import System, Workspace, teacher_forced
 from dcmbr_fairseq.measure.ranks import rank_counts
@@ -13,9 +15,9 @@ from dcmbr_fairseq.measure.sampling import PoolKey, sampled
 from dcmbr_fairseq.measure.topn import Budget, search_sentences
 
 
-def opened(world: World, convention: str) -> tuple[Workspace, System]:
+def opened(world: World, convention: str, *more: object) -> tuple[Workspace, System]:
     pieces = ["--bpe", "sentencepiece", "--sentencepiece-model", world.pieces]
-    flags = [world.data_bin, *world.options(convention), "-s", "en_XX", "-t", "de_DE", *pieces, "--max-len-b", 3]
+    flags = [world.data_bin, *world.options(convention), "-s", "en_XX", "-t", "de_DE", *pieces, "--max-len-b", 3, *more]
     workspace = Workspace([*map(str, flags), "--cpu", "--num-workers", "0", "--batch-size", "12"], first=3)
     return workspace, workspace.load(str(world.checkpoint(convention)))
 
@@ -66,3 +68,12 @@ def test_a_forced_language_token_counts_for_nothing(world: World, convention: st
             (rows,) = by_teacher_forcing(system.models, source, targets, bos=prepared.batch.bos)
             scores = rows[np.arange(len(sequence.tokens)), list(sequence.tokens)]
             assert sequence.log_prob == pytest.approx(scores[forced:].sum(), abs=1e-4)
+
+
+def test_dictionaries_are_checked_as_the_task_checks_them(world: World, tmp_path: Path) -> None:
+    """mBART's last embedding is the mask's, which fairseq drops with the other style of tokens: both styles fit."""
+    _, system = opened(world, "mbart50", "--lang-tok-style", "multilingual")
+    assert len(system.models) == 1
+    (tmp_path / "langs.txt").write_text("".join(f"{language}\n" for language in ["ar_AR", *LANGUAGES]))
+    with pytest.raises(UserError, match="5 languages were given, but the model has 4: give the model's own list"):
+        opened(world, "mbart50", "--lang-dict", tmp_path / "langs.txt")
