@@ -8,7 +8,6 @@ import argparse
 import ast
 import logging
 import os
-import sys
 from collections.abc import Collection, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
@@ -29,7 +28,7 @@ from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.files import PathLike, read_lines
 from dcmbr_fairseq.measure.preparation import Preparation, Prepared, language_tokens
 from dcmbr_fairseq.preflight.checkpoints import CheckpointFacts, check_fit, inspect_checkpoint
-from dcmbr_fairseq.preflight.long_sources import cut_long_sources
+from dcmbr_fairseq.preflight.long_sources import fit_sources
 from dcmbr_fairseq.sampling.support import Support
 
 logger = logging.getLogger(__name__)
@@ -160,7 +159,7 @@ class Workspace:
         )
         dataset = self._dataset
         if decode and isinstance(limits, (tuple, list)):
-            dataset, limits = cut_long_sources(dataset, int(limits[0])), (limits[0], sys.maxsize)
+            dataset, limits = fit_sources(self.task, dataset, limits)
         dataset = _Part(dataset, self.ids if only is None else only)
         skip = cfg.skip_invalid_size_inputs_valid_test
         refuse_too_long(dataset, limits, skip)

@@ -2,6 +2,7 @@
 
 import copy
 import logging
+import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -42,6 +43,21 @@ class _CutSources:
     def supports_prefetch(self) -> bool:
         """As the data set underneath."""
         return getattr(self.sources, "supports_prefetch", False)
+
+
+def fit_sources(task: Any, dataset: FairseqDataset, limits: Any) -> tuple[FairseqDataset, tuple[Any, int]]:
+    """Cut sources that are longer than the model allows, so that each sentence has its row in the output.
+
+    Args:
+        task: the task that has made the data; its ``source_tail`` says how many tokens end a source (one, if missing).
+        dataset: its sentences.
+        limits: the most tokens of a source, or of a source and a target.
+
+    Returns:
+        The data, and limits that leave targets alone: a reference is only printed and scored, never decoded.
+    """
+    limit = limits[0] if isinstance(limits, (tuple, list)) else limits
+    return cut_long_sources(dataset, int(limit), getattr(task, "source_tail", 1)), (limit, sys.maxsize)
 
 
 def cut_long_sources(dataset: FairseqDataset, limit: int, tail: int = 1) -> FairseqDataset:

@@ -7,7 +7,6 @@ import copy
 import dataclasses
 import logging
 import os
-import sys
 from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -32,7 +31,7 @@ from dcmbr_fairseq.pools.record_writer import RecordWriter
 from dcmbr_fairseq.preflight.auto_temperature import checkpoint_temperature
 from dcmbr_fairseq.preflight.checkpoints import CheckpointFacts, check_dictionaries, check_fit, inspect_checkpoint
 from dcmbr_fairseq.preflight.languages import BILINGUAL, LanguageTokens
-from dcmbr_fairseq.preflight.long_sources import cut_long_sources
+from dcmbr_fairseq.preflight.long_sources import fit_sources
 from dcmbr_fairseq.rules import RULES
 from dcmbr_fairseq.tasks._command import Command, command_of
 from dcmbr_fairseq.utilities import UTILITIES, build_utility
@@ -56,7 +55,7 @@ class DecodingMixin:
     _expected: list[int] | None = None  # all ids to come, where they are known
     _numbered = 0  # sentences of earlier buffers
     _validating = False
-    _source_tail = 1  # how many tokens at the end of a source are kept when it is cut
+    source_tail = 1  # how many tokens at the end of a source are kept when it is cut
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -172,7 +171,8 @@ class DecodingMixin:
         if str(decoding_values(self._options)["decoding"]) == "beam" and self._recorder is None:
             return super().get_batch_iterator(dataset, *args, **kwargs)  # type: ignore[misc]
         own = any(dataset is known for known in self.datasets.values())  # type: ignore[attr-defined]
-        dataset = _fit_sources(dataset, kwargs, self._source_tail)
+        if kwargs.get("max_positions") is not None and not kwargs.get("ignore_invalid_inputs"):
+            dataset, kwargs["max_positions"] = fit_sources(self, dataset, kwargs["max_positions"])
         if not own and self._recorder is not None:
             self._count_on(dataset)
         iterator = super().get_batch_iterator(dataset, *args, **kwargs)  # type: ignore[misc]
@@ -293,16 +293,6 @@ def check_output(path: str | None) -> None:
 def checkpoint_facts(path: str | None) -> list[CheckpointFacts]:
     """The facts of the checkpoints given with ``--path`` (none in training and in the hub)."""
     return [] if path is None else [inspect_checkpoint(part) for part in path.split(os.pathsep)]
-
-
-def _fit_sources(dataset: FairseqDataset, options: dict[str, Any], tail: int) -> FairseqDataset:
-    """Cut sources that are longer than the model allows, so that each sentence has its row in the output."""
-    limits = options.get("max_positions")
-    if limits is None or options.get("ignore_invalid_inputs"):
-        return dataset
-    limit = limits[0] if isinstance(limits, (tuple, list)) else limits
-    options["max_positions"] = (limit, sys.maxsize)  # a reference is only printed and scored, never decoded
-    return cut_long_sources(dataset, int(limit), tail)
 
 
 def _without_sampling(args: Any) -> Any:

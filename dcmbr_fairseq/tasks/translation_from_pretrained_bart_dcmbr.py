@@ -40,7 +40,7 @@ class TranslationFromPretrainedBartDcmbrConfig(TranslationDcmbrConfig):
 class TranslationFromPretrainedBartDcmbrTask(DecodingMixin, ValidationEntropyMixin, TranslationFromPretrainedBARTTask):
     """Translate with a fine-tuned mBART; ``--decoding`` chooses the decision rule."""
 
-    _source_tail = 2  # the end of sentence and the language
+    source_tail = 2  # the end of sentence and the language
 
     def __init__(self, cfg: Any, src_dict: Dictionary, tgt_dict: Dictionary) -> None:
         self.args = cfg  # fairseq's class reads it but no longer sets it

@@ -77,3 +77,15 @@ def test_dictionaries_are_checked_as_the_task_checks_them(world: World, tmp_path
     (tmp_path / "langs.txt").write_text("".join(f"{language}\n" for language in ["ar_AR", *LANGUAGES]))
     with pytest.raises(UserError, match="5 languages were given, but the model has 4: give the model's own list"):
         opened(world, "mbart50", "--lang-dict", tmp_path / "langs.txt")
+
+
+def test_a_source_that_is_cut_keeps_what_ends_it(world: World) -> None:
+    """mBART-25 ends a source with the end of sentence and its language, the others with one token."""
+    for convention, tail in (("mbart25", 2), ("mbart50", 1)):
+        ends = []
+        for limit in (64, 9):
+            workspace, system = opened(world, convention, "--max-source-positions", limit)
+            batches = list(workspace.prepared(system))
+            ends.append({id: source[-tail:] for b in batches for id, source in zip(b.ids, b.batch.sources, strict=True)})
+        assert {len(source) for batch in batches for source in batch.batch.sources} == {9}
+        assert ends[0] == ends[1] and len(ends[0]) == 3
