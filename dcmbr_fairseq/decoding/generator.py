@@ -14,7 +14,7 @@ from torch import Tensor
 
 from dcmbr_fairseq.decoders.encoding import encode, source_sentences
 from dcmbr_fairseq.decoding.options import DecodingOptions
-from dcmbr_fairseq.decoding.texts import Detokenizer, text_pool
+from dcmbr_fairseq.decoding.texts import TextSide, text_pool
 from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.pools.draws import TextPool, TokenPool
 from dcmbr_fairseq.pools.record_writer import RecordWriter
@@ -27,13 +27,6 @@ from dcmbr_fairseq.sampling.support import Support
 from dcmbr_fairseq.utilities import Utility
 
 Hypotheses = list[dict[str, Any]]
-
-
-class TextSide(NamedTuple):
-    """How token ids become texts: the target's, and the source's (for utilities that need it, and for records)."""
-
-    target: Detokenizer
-    source: Callable[[Sequence[int]], str]
 
 
 class Sampled(NamedTuple):

@@ -1,12 +1,13 @@
 """From target tokens to the text that the utility sees, which is the text of fairseq's D- lines."""
 
 from collections.abc import Callable, Collection, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from fairseq.data import Dictionary
 from fairseq.data.data_utils import post_process
 
 from dcmbr_fairseq.pools.draws import TextPool, TokenPool
+from dcmbr_fairseq.preflight.languages import language_tokens
 
 
 class Detokenizer:
@@ -49,6 +50,26 @@ class Detokenizer:
                 decoded = decode(decoded)
             self._known[text] = decoded
         return self._known[text]
+
+
+class TextSide(NamedTuple):
+    """How token ids become texts: the target's, and the source's (for utilities that need it, and for records)."""
+
+    target: Detokenizer
+    source: Detokenizer
+
+
+def text_side(task: Any, generator: Any, post_process: str | None, bpe: Any, tokenizer: Any) -> TextSide:
+    """Detokenisers of both sides, for the text of fairseq-generate's S- and D- lines, without language tokens.
+
+    Args:
+        task: has both dictionaries, and may have language tokens.
+        generator: knows which tokens fairseq strips from what it prints.
+        post_process, bpe, tokenizer: as for :class:`Detokenizer`.
+    """
+    target = Detokenizer(task.target_dictionary, post_process, bpe, tokenizer, generator.symbols_to_strip_from_output)
+    source_ids = language_tokens(task).source_ids
+    return TextSide(target, Detokenizer(task.source_dictionary, post_process, bpe, tokenizer, source_ids))
 
 
 def text_pool(pool: TokenPool, detokenize: Callable[[Sequence[int]], str]) -> TextPool:

@@ -22,12 +22,12 @@ from fairseq.dataclass.utils import convert_namespace_to_omegaconf
 from omegaconf import DictConfig
 from torch import Tensor
 
-from dcmbr_fairseq.decoding.generator import TextSide
-from dcmbr_fairseq.decoding.texts import Detokenizer
+from dcmbr_fairseq.decoding.texts import Detokenizer, TextSide, text_side
 from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.files import PathLike, read_lines
-from dcmbr_fairseq.measure.preparation import Preparation, Prepared, language_tokens
+from dcmbr_fairseq.measure.preparation import Preparation, Prepared
 from dcmbr_fairseq.preflight.checkpoints import CheckpointFacts, check_fit, inspect_checkpoint
+from dcmbr_fairseq.preflight.languages import language_tokens
 from dcmbr_fairseq.preflight.long_sources import fit_sources
 from dcmbr_fairseq.sampling.support import Support
 
@@ -215,11 +215,7 @@ class Workspace:
         """Detokenisers of both sides, for the text of fairseq-generate's S- and D- lines."""
         cfg, task = self.cfg, self.task
         tokenizer, bpe = task.build_tokenizer(cfg.tokenizer), task.build_bpe(cfg.bpe)
-        target, source = (
-            Detokenizer(side, cfg.common_eval.post_process, bpe, tokenizer, generator.symbols_to_strip_from_output)
-            for side in (task.target_dictionary, task.source_dictionary)
-        )
-        return TextSide(target, source)
+        return text_side(task, generator, cfg.common_eval.post_process, bpe, tokenizer)
 
     def corpus(self, system: System, references: PathLike | None = None) -> Corpus:
         """Sources and references as text.

@@ -15,9 +15,10 @@ from torch import Tensor
 
 from dcmbr_fairseq.decoders.encoding import encode
 from dcmbr_fairseq.decoders.incremental import IncrementalDecoder
-from dcmbr_fairseq.decoding.generator import MBRSequenceGenerator, TextSide
+from dcmbr_fairseq.decoding.generator import MBRSequenceGenerator
 from dcmbr_fairseq.decoding.options import DecodingConfig, DecodingOptions, decoding_options
-from dcmbr_fairseq.preflight.languages import LanguageTokens
+from dcmbr_fairseq.decoding.texts import TextSide
+from dcmbr_fairseq.preflight.languages import LanguageTokens, language_tokens
 from dcmbr_fairseq.sampling.prefix_sampler import PrefixSampler, SamplingBatch
 
 
@@ -84,12 +85,6 @@ class Preparation(MBRSequenceGenerator):
         batch = self._sampling_batch(sample["net_input"], prefix_tokens, bos_token)
         make_decoder = encode(self.model.models, sample["net_input"], self.pad)
         return Prepared(sample["id"].tolist(), batch, make_decoder, self.sampler, self.texts, self.languages)
-
-
-def language_tokens(task: Any) -> LanguageTokens:
-    """The language tokens of a task: none where it knows of none."""
-    found: LanguageTokens = getattr(task, "language_tokens", LanguageTokens)()
-    return found
 
 
 def sampling_options(cfg: DictConfig) -> DecodingOptions:

@@ -7,6 +7,7 @@ the target in place of the end of sentence. mBART-25: it does so too, and follow
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from fairseq.data import Dictionary
 from fairseq.data.multilingual.multilingual_utils import get_lang_tok
@@ -51,6 +52,11 @@ class LanguageTokens:
 
 
 BILINGUAL = LanguageTokens()
+
+
+def language_tokens(task: Any) -> LanguageTokens:
+    """The language tokens of a task: none where it knows of none."""
+    return task.language_tokens() if hasattr(task, "language_tokens") else BILINGUAL
 
 
 def language_symbols(languages: Sequence[str], style: str, specs: Sequence[str] = ("main",)) -> list[str]:

@@ -17,7 +17,7 @@ from fairseq.tasks import FairseqTask
 from omegaconf import DictConfig, OmegaConf
 
 from dcmbr_fairseq import compat
-from dcmbr_fairseq.decoding.generator import MBRSequenceGenerator, TextSide
+from dcmbr_fairseq.decoding.generator import MBRSequenceGenerator
 from dcmbr_fairseq.decoding.options import (
     DecodingConfig,
     DecodingOptions,
@@ -25,7 +25,7 @@ from dcmbr_fairseq.decoding.options import (
     refuse_meaningless,
     refuse_without_sampling,
 )
-from dcmbr_fairseq.decoding.texts import Detokenizer
+from dcmbr_fairseq.decoding.texts import TextSide, text_side
 from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.pools.record_writer import RecordWriter
 from dcmbr_fairseq.preflight.auto_temperature import checkpoint_temperature
@@ -238,21 +238,12 @@ class DecodingMixin:
             tokenizer = None if command.tokenizer is None else encoders.build_tokenizer(command.tokenizer)
         if bpe is _NOT_CAPTURED:
             bpe = None if command.bpe is None else encoders.build_bpe(command.bpe)
-        return self._both_sides(generator, command.post_process, bpe, tokenizer)
+        return text_side(self, generator, command.post_process, bpe, tokenizer)
 
     def _validation_texts(self, generator: MBRSequenceGenerator) -> TextSide:
         """Text as ``--eval-bleu`` scores it."""
         remove_bpe = self.cfg.eval_bleu_remove_bpe  # type: ignore[attr-defined]
-        return self._both_sides(generator, remove_bpe, None, self.tokenizer)  # type: ignore[attr-defined]
-
-    def _both_sides(
-        self, generator: MBRSequenceGenerator, post_process: str | None, bpe: Any, tokenizer: Any
-    ) -> TextSide:
-        target, source = self.target_dictionary, self.source_dictionary  # type: ignore[attr-defined]
-        return TextSide(
-            Detokenizer(target, post_process, bpe, tokenizer, generator.symbols_to_strip_from_output),
-            Detokenizer(source, post_process, bpe, tokenizer, generator.languages.source_ids),
-        )
+        return text_side(self, generator, remove_bpe, None, self.tokenizer)  # type: ignore[attr-defined]
 
 
 def decoding_values(options: Any) -> dict[str, Any]:

@@ -22,9 +22,9 @@ from timing import Times, medians, peak_memory, ratio
 
 import dcmbr_fairseq  # noqa: F401  (registers the task and repairs fairseq)
 from dcmbr_fairseq.decoders.encoding import encode, source_sentences
-from dcmbr_fairseq.decoding.generator import MBRSequenceGenerator, TextSide
+from dcmbr_fairseq.decoding.generator import MBRSequenceGenerator
 from dcmbr_fairseq.decoding.options import DecodingConfig, decoding_options
-from dcmbr_fairseq.decoding.texts import Detokenizer
+from dcmbr_fairseq.decoding.texts import Detokenizer, TextSide
 from dcmbr_fairseq.files import iter_lines
 from dcmbr_fairseq.pools.draws import PoolSpec
 from dcmbr_fairseq.sampling.prefix_sampler import PrefixSampler, Sampled, SamplingBatch

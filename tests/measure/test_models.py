@@ -11,6 +11,7 @@ from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.measure.models import Workspace, parse_flags, teacher_forced
 from dcmbr_fairseq.measure.sampling import PoolKey, sampled
 from dcmbr_fairseq.measure.topn import Budget, search_sentences
+from dcmbr_fairseq.preflight.languages import LanguageTokens
 from dcmbr_fairseq.sampling.truncation import Truncation
 
 
@@ -42,6 +43,18 @@ def test_unknown_words_of_references_match_nothing(toy: Any) -> None:
     corpus = workspace.corpus(system)
     words = toy.lines("de")[4].split()
     assert corpus.references[4] == " ".join([words[0], "<<unk>>", *words[2:]])
+
+
+def test_sources_lose_the_source_s_language_tokens_not_the_target_s(toy: Any, monkeypatch: Any) -> None:
+    """The two dictionaries number them apart; decoding's records say the same (one function makes the texts)."""
+    workspace = Workspace(flags(toy), first=5)
+    english = workspace.task.source_dictionary
+    own, other = english.index("the"), english.index(".")
+    tokens = LanguageTokens(ids=frozenset([other]), source_ids=frozenset([own]))
+    monkeypatch.setattr(workspace.task, "language_tokens", lambda: tokens, raising=False)
+    sources = workspace.corpus(workspace.load(str(toy.checkpoint))).sources
+    expected = [" ".join(word for word in line.split() if word != "the") for line in toy.lines("en")[:5]]
+    assert list(sources.values()) == expected and any("the " in line for line in toy.lines("en")[:5])
 
 
 def test_columns_that_describe_a_system(toy: Any) -> None:

@@ -86,6 +86,7 @@ def test_a_source_that_is_cut_keeps_what_ends_it(world: World) -> None:
         for limit in (64, 9):
             workspace, system = opened(world, convention, "--max-source-positions", limit)
             batches = list(workspace.prepared(system))
-            ends.append({id: source[-tail:] for b in batches for id, source in zip(b.ids, b.batch.sources, strict=True)})
+            numbered = [pair for part in batches for pair in zip(part.ids, part.batch.sources, strict=True)]
+            ends.append({number: source[-tail:] for number, source in numbered})
         assert {len(source) for batch in batches for source in batch.batch.sources} == {9}
         assert ends[0] == ends[1] and len(ends[0]) == 3
