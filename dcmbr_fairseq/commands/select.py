@@ -17,8 +17,9 @@ from dcmbr_fairseq.files import atomic_writer
 from dcmbr_fairseq.pools.plain_text import read_plain_pools
 from dcmbr_fairseq.pools.rows import DIGITS, SCHEMA_VERSION, Record, format_row, read_records
 from dcmbr_fairseq.pools.sentence import Pools
+from dcmbr_fairseq.pools.settings import SETTINGS, flag, whole_number
 from dcmbr_fairseq.rules import Candidates, Decision, DecisionRule, build_rule, check_decisions
-from dcmbr_fairseq.utilities import Utility, build_utility, parse_utility_args
+from dcmbr_fairseq.utilities import Utility, build_utility
 
 logger = logging.getLogger(__name__)
 
@@ -39,29 +40,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     plain.add_argument("--references", metavar="FILE", help="reference pools (default: hypotheses play both parts)")
     plain.add_argument("--source", metavar="FILE", help="source sentences, for utilities that need them")
     plain.add_argument("--lines-per-source", type=int, metavar="N", help="pool size: draws of each source sentence")
-    parser.add_argument(
-        "--utility", default="chrf", metavar="NAME",
-        help="name (see `dcmbr utilities`), or your own as module:Class, in the current folder or on Python's path "
-        "(default: chrf)",
-    )  # fmt: skip
-    parser.add_argument(
-        "--utility-args", default="{}", metavar="JSON", help="its arguments, such as '{\"beta\": 1}' (default: {})"
-    )
-    parser.add_argument("--num-hyp", type=int, metavar="N", help="use the first N hypothesis draws (default: all)")
-    parser.add_argument("--num-ref", type=int, metavar="N", help="use the first N reference draws (default: all)")
-    parser.add_argument(
-        "--reference-weights", default="counts", choices=("counts", "model"),
-        help="weight of each distinct reference: how often it was drawn, or its model probability renormalised over "
-        "the pool (default: counts)",
-    )  # fmt: skip
-    parser.add_argument(
-        "--selection", default="exact", metavar="NAME",
-        help="how expected utilities are found: exact compares all pairs; prune and coarse save calls of a costly "
-        "utility; or your own as module:Class (default: exact)",
-    )  # fmt: skip
-    parser.add_argument(
-        "--selection-args", default="{}", metavar="JSON", help="its arguments, such as '{\"alpha\": 0.9}' (default: {})"
-    )
+    for name in ("utility", "utility_args"):
+        SETTINGS[name].add_to(parser)
+    SETTINGS["num_hyp"].add_to(parser, default=None, help="use the first N hypothesis draws (default: all)")
+    SETTINGS["num_ref"].add_to(parser, help="use the first N reference draws (default: all)")
+    SETTINGS["reference_weights"].add_to(parser)
+    for name in ("selection", "selection_args"):
+        SETTINGS[name].add_to(parser)
     parser.add_argument("--nbest", type=int, default=1, metavar="K", help="K best distinct hypotheses (default: 1)")
     parser.add_argument(
         "--format", default="text", choices=("text", "json"),
@@ -76,7 +61,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     """Decide row by row and print, in the order of the input."""
     check_arguments(args)
-    utility = build_utility(args.utility, parse_utility_args(args.utility_args))
+    utility = build_utility(args.utility, SETTINGS["utility_args"].value(args.utility_args))
     try:
         rule = decision_rule(args)
         logger.info("utility %s", utility.signature())
@@ -102,22 +87,22 @@ def check_arguments(args: argparse.Namespace) -> None:
     Raises:
         UserError: names the option.
     """
-    for flag in ("num_hyp", "num_ref", "nbest", "lines_per_source"):
-        value = getattr(args, flag)
-        if value is not None and value < 1:
-            raise UserError(f"--{flag.replace('_', '-')} must be at least 1, got {value}")
+    for name in ("num_hyp", "num_ref", "nbest", "lines_per_source"):
+        value = getattr(args, name)
+        if value is not None:
+            whole_number(flag(name), value)
     if (args.pools is None) == (args.hypotheses is None):
         raise UserError("give the pools either as POOLS.jsonl or as --hypotheses FILE with --lines-per-source N")
     if args.hypotheses is not None and args.lines_per_source is None:
         raise UserError("--hypotheses needs --lines-per-source N, the number of draws of each source sentence")
-    for flag in ("references", "source", "lines_per_source"):
-        if args.pools is not None and getattr(args, flag) is not None:
-            raise UserError(f"--{flag.replace('_', '-')} goes with --hypotheses, not with {args.pools}: leave it out")
+    for name in ("references", "source", "lines_per_source"):
+        if args.pools is not None and getattr(args, name) is not None:
+            raise UserError(f"{flag(name)} goes with --hypotheses, not with {args.pools}: leave it out")
 
 
 def decision_rule(args: argparse.Namespace) -> DecisionRule:
     """The rule that decides."""
-    return build_rule(args.selection, parse_utility_args(args.selection_args, "--selection-args"))
+    return build_rule(args.selection, SETTINGS["selection_args"].value(args.selection_args))
 
 
 def open_pools(args: argparse.Namespace) -> Iterator[Record]:
@@ -135,13 +120,13 @@ def first_draws(rows: Iterable[Record], args: argparse.Namespace) -> Iterator[Re
     """
     for number, record in enumerate(rows, 1):
         pools = record.pools
-        for flag, size, pool in (
+        for option, size, pool in (
             ("--num-hyp", args.num_hyp, pools.hypotheses),
             ("--num-ref", args.num_ref, pools.references),
         ):
             if size is not None and size > len(pool.draws):
                 draws = len(pool.draws)
-                raise UserError(f"{flag} {size} is more than the {draws} draws of sentence {number}: lower it")
+                raise UserError(f"{option} {size} is more than the {draws} draws of sentence {number}: lower it")
         if args.reference_weights == "model" and (pools.weights is not None or not record.has_reference_log_probs):
             reason = "lacks the references' log-probabilities" if pools.weights is None else "has weights of its own"
             raise UserError(f"--reference-weights model: sentence {number} {reason}: use counts")

@@ -1,101 +1,44 @@
-"""The decoding options: declared as fields of the fairseq tasks, validated once, used as one frozen object.
+"""The decoding options as fields of the fairseq tasks, and, validated together, as one frozen object.
 
-Values come from the task's configuration (command line, YAML) or, where the generator is built with arguments of its
-own (``--eval-bleu-args``, the hub's ``translate(..., decoding="dcmbr")``), from those.
+They are declared in `pools/settings.py`. Values come from the task's configuration (command line, YAML) or, where the
+generator is built with arguments of its own (``--eval-bleu-args``, the hub's ``translate(..., decoding="dcmbr")``),
+from those.
 """
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields
-from typing import Any, Optional
+from dataclasses import dataclass, field
+from typing import Any, Optional, TypeVar
 
 from fairseq.dataclass import ChoiceEnum, FairseqDataclass
 
 from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.pools.draws import PoolSpec
+from dcmbr_fairseq.pools.settings import AUTO, OWN, SETTINGS, defaults, flag, whole_number
 from dcmbr_fairseq.preflight.auto_temperature import checkpoint_temperature
+from dcmbr_fairseq.rules import RULES
 from dcmbr_fairseq.sampling.truncation import Truncation
-from dcmbr_fairseq.utilities import parse_utility_args
+from dcmbr_fairseq.utilities import UTILITIES
 
-DECODINGS = ("beam", "sample", "mbr", "dcmbr")
 HYPOTHESES, REFERENCES = 0, 1  # streams of uniform numbers
 SMALLEST_TEMPERATURE = 1e-30  # logits divided by less would overflow float32
+Config = TypeVar("Config")
 
 
-@dataclass
+def with_settings(config: type[Config]) -> type[Config]:
+    """Decorates a fairseq dataclass: adds a field for every option of ours, of a type that fairseq understands."""
+    for setting in OWN:
+        kind: Any = ChoiceEnum(list(setting.choices)) if setting.choices else setting.kind
+        config.__annotations__[setting.name] = Optional[kind] if setting.default is None else kind
+        setattr(config, setting.name, field(default=setting.default, metadata={"help": setting.help}))
+    return dataclass(config)
+
+
+@with_settings
 class DecodingConfig(FairseqDataclass):
     """The fields that the tasks of this package add to fairseq's own."""
 
-    decoding: ChoiceEnum(list(DECODINGS)) = field(  # type: ignore[valid-type]
-        default="beam",
-        metadata={
-            "help": "decision rule: beam (fairseq's own search, untouched), sample (the first draw), mbr (both "
-            "temperatures 1), dcmbr (cooled pools)"
-        },
-    )
-    temp_hyp: Optional[str] = field(
-        default=None,
-        metadata={
-            "help": "softmax temperature T_h of the hypothesis pool (paper and default with dcmbr: 0.5; 1.0 samples "
-            "the model's own distribution; auto: by Lemma 1 from the checkpoint's label smoothing)",
-        },
-    )
-    temp_ref: Optional[str] = field(
-        default=None,
-        metadata={
-            "help": "softmax temperature T_r of the reference pool (paper and default with dcmbr: 0.5; or auto)",
-        },
-    )
-    num_hyp: int = field(
-        default=50, metadata={"help": "size N of the hypothesis pool (paper: 10, low cost; 50, high cost)"}
-    )
-    num_ref: Optional[int] = field(
-        default=None, metadata={"help": "size of the reference pool (default: as --num-hyp)"}
-    )
-    ref_pool: ChoiceEnum(["auto", "shared", "separate"]) = field(  # type: ignore[valid-type]
-        default="auto",
-        metadata={
-            "help": "shared: one pool plays both parts, as in the paper's main tables; separate: the references are "
-            "drawn apart; auto: shared if temperatures and sizes agree"
-        },
-    )
-    utility: str = field(
-        default="chrf",
-        metadata={
-            "help": "utility u(h, r): a name (see `dcmbr utilities`), or your own as module:Class, a subclass of "
-            "dcmbr_fairseq.utilities.Utility in a module of the current folder or of Python's path"
-        },
-    )
-    utility_args: str = field(
-        default="{}", metadata={"help": "arguments of the utility as a JSON object, e.g. '{\"word_order\": 2}'"}
-    )
-    sampling_epsilon: float = field(
-        default=0.0,
-        metadata={"help": "epsilon truncation: draw no token of probability below this (0: off)"},
-    )
-    selection: str = field(
-        default="exact",
-        metadata={
-            "help": "how the expected utilities are found: exact; prune or coarse for costly utilities; or your own as "
-            "module:Class, which follows dcmbr_fairseq.rules.DecisionRule"
-        },
-    )
-    selection_args: str = field(default="{}", metadata={"help": "arguments of --selection as a JSON object"})
-    reference_weights: ChoiceEnum(["counts", "model"]) = field(  # type: ignore[valid-type]
-        default="counts",
-        metadata={
-            "help": "weights of distinct references: counts (Monte Carlo, as in the paper) or model (renormalised "
-            "model probability, Jinnai et al. 2024)"
-        },
-    )
-    pools_out: Optional[str] = field(
-        default=None,
-        metadata={"help": "write the pools and decisions to this JSON-lines file, one row per source sentence"},
-    )
-    max_rows: int = field(
-        default=4096,
-        metadata={"help": "most draws decoded at once; bounds memory, larger batches are decoded in turn"},
-    )
+    __annotations__ = {}
 
 
 @dataclass(frozen=True)
@@ -132,22 +75,23 @@ class DecodingOptions:
     def describe(self) -> dict[str, Any]:
         """The effective settings, for the log and the records."""
         references = self.hypotheses if self.references is None else self.references
-        return {
-            "decoding": self.decoding,
+        effective = {
+            **vars(self),
             "temp_hyp": self.hypotheses.temperature,
             "temp_ref": references.temperature,
             "num_hyp": self.hypotheses.size,
             "num_ref": references.size,
             "ref_pool": "shared" if self.references is None else "separate",
-            "utility": self.utility,
-            "utility_args": self.utility_args,
-            "selection": self.selection,
-            "selection_args": self.selection_args,
-            "reference_weights": self.reference_weights,
             "sampling_topk": self.truncation.top_k,
             "sampling_topp": self.truncation.top_p,
             "sampling_epsilon": self.truncation.epsilon,
         }
+        return {setting.name: effective[setting.name] for setting in SETTINGS.values() if setting.recorded}
+
+
+def decoding_values(options: Any) -> dict[str, Any]:
+    """Our options among a task's; a checkpoint of another task has none of them."""
+    return {name: getattr(options, name, default) for name, default in defaults().items()}
 
 
 def decoding_options(
@@ -167,72 +111,69 @@ def decoding_options(
     Raises:
         UserError: a value is out of range or does not fit another; names the flag, the value and the remedy.
     """
-    decoding = str(values["decoding"])
-    if decoding not in DECODINGS:
-        raise UserError(f"--decoding must be one of {', '.join(DECODINGS)}, got {decoding}")
-    temp_hyp, temp_ref = (_temperature(flag, values, decoding, automatic) for flag in ("temp_hyp", "temp_ref"))
-    num_hyp = _positive("num_hyp", values["num_hyp"])
-    num_ref = num_hyp if values["num_ref"] is None else _positive("num_ref", values["num_ref"])
+    checked = {setting.name: setting.value(values[setting.name]) for setting in OWN}
+    temp_hyp, temp_ref = (
+        _temperature(name, checked[name], values[name], checked["decoding"], automatic)
+        for name in ("temp_hyp", "temp_ref")
+    )
+    num_hyp, num_ref = checked["num_hyp"], checked["num_ref"]
     hypotheses = PoolSpec(num_hyp, temp_hyp, HYPOTHESES)
-    references = PoolSpec(num_ref, temp_ref, REFERENCES)
-    weights = str(values["reference_weights"])
-    if weights not in ("counts", "model"):
-        raise UserError(f"--reference-weights must be counts or model, got {weights}")
+    references = PoolSpec(num_hyp if num_ref is None else num_ref, temp_ref, REFERENCES)
     return DecodingOptions(
-        decoding=decoding,
+        decoding=checked["decoding"],
         hypotheses=hypotheses,
-        references=None if _shared(str(values["ref_pool"]), hypotheses, references) else references,
-        utility=str(values["utility"]),
-        utility_args=_arguments("utility_args", values["utility_args"]),
-        selection=str(values["selection"]),
-        selection_args=_arguments("selection_args", values["selection_args"]),
-        reference_weights=weights,
+        references=None if _shared(checked["ref_pool"], hypotheses, references) else references,
+        utility=str(checked["utility"]),
+        utility_args=checked["utility_args"],
+        selection=str(checked["selection"]),
+        selection_args=checked["selection_args"],
+        reference_weights=checked["reference_weights"],
         # fairseq's "off" becomes ours, so that no truncation equals Truncation(), which the sampler has a fast way for
         truncation=Truncation(
-            0 if top_k == -1 else int(top_k), 0.0 if top_p == -1 else float(top_p), float(values["sampling_epsilon"])
+            0 if top_k == -1 else int(top_k), 0.0 if top_p == -1 else float(top_p), float(checked["sampling_epsilon"])
         ),
-        max_rows=_positive("max_rows", values["max_rows"]),
+        max_rows=checked["max_rows"],
     )
 
 
-def _flag(name: str) -> str:
-    return "--" + name.replace("_", "-")
+def check_options(values: dict[str, Any], args: Any, automatic: Callable[[], float]) -> DecodingOptions:
+    """Validate the decoding options together with fairseq's generation options ``args``.
+
+    Raises:
+        UserError: see :func:`decoding_options`; also an unknown utility or decision rule, or a generation option that
+            would be ignored.
+    """
+    top_k, top_p = getattr(args, "sampling_topk", -1), getattr(args, "sampling_topp", -1.0)
+    options = decoding_options(values, top_k, top_p, automatic)
+    refuse_meaningless(args, options.decoding)
+    if getattr(args, "score_reference", False) and values["pools_out"] is not None:
+        raise UserError(
+            f"--pools-out {values['pools_out']} has no meaning with --score-reference: leave one of them out"
+        )
+    RULES.check(options.selection, options.selection_args)
+    if options.decoding != "sample":
+        UTILITIES.check(options.utility, options.utility_args)
+    return options
 
 
-def _temperature(name: str, values: Mapping[str, Any], decoding: str, automatic: Callable[[], float]) -> float:
+def _temperature(name: str, checked: Any, given: Any, decoding: str, automatic: Callable[[], float]) -> float:
     """The effective temperature: as given, or the default of the kind of decoding."""
-    given = values[name]
-    if given is None:
+    if checked is None:
         return 0.5 if decoding == "dcmbr" else 1.0
     try:
-        temperature = automatic() if given == "auto" else float(given)
+        temperature = automatic() if checked == AUTO else checked
     except UserError as error:
-        raise UserError(f"{_flag(name)} auto: {error}") from error
-    except (ValueError, TypeError) as error:
-        raise UserError(f"{_flag(name)} must be a number above 0 such as 0.5, or auto, got {given}") from error
+        raise UserError(f"{flag(name)} auto: {error}") from error
     if 0 < temperature < SMALLEST_TEMPERATURE:
-        raise UserError(f"{_flag(name)} {given} is too small to compute with: 1e-6 gives greedy search already")
+        raise UserError(f"{flag(name)} {given} is too small to compute with: 1e-6 gives greedy search already")
     if not (temperature > 0 and math.isfinite(temperature)):
-        raise UserError(f"{_flag(name)} must be > 0 and finite, got {given}: the paper uses 0.5")
+        raise UserError(f"{flag(name)} must be > 0 and finite, got {given}: the paper uses 0.5")
     if decoding == "mbr" and temperature != 1.0:
-        raise UserError(f"{_flag(name)} {given} does not go with --decoding mbr, which samples at 1: use dcmbr")
+        raise UserError(f"{flag(name)} {given} does not go with --decoding mbr, which samples at 1: use dcmbr")
     return temperature
 
 
-def _arguments(name: str, value: Any) -> dict[str, Any]:
-    """A JSON object as text (command line) or already as a mapping (hub, ``--eval-bleu-args``)."""
-    return dict(value) if isinstance(value, Mapping) else parse_utility_args(value, _flag(name))
-
-
-def _positive(name: str, value: Any) -> int:
-    if not isinstance(value, (int, float)) or not value >= 1 or value % 1:
-        raise UserError(f"{_flag(name)} must be a whole number of at least 1, got {value}")
-    return int(value)
-
-
 def _shared(ref_pool: str, hypotheses: PoolSpec, references: PoolSpec) -> bool:
-    if ref_pool not in ("auto", "shared", "separate"):
-        raise UserError(f"--ref-pool must be auto, shared or separate, got {ref_pool}")
     same = (hypotheses.size, hypotheses.temperature) == (references.size, references.temperature)
     if ref_pool == "shared" and not same:
         raise UserError(
@@ -252,9 +193,9 @@ def refuse_without_sampling(values: Mapping[str, Any]) -> None:
     Raises:
         UserError: one of the others is not at its default.
     """
-    for entry in fields(DecodingConfig):
-        if entry.name not in ("_name", "decoding") and str(values[entry.name]) != str(entry.default):
-            given = f"{_flag(entry.name)} {values[entry.name]}"
+    for setting in OWN:
+        if setting.name != "decoding" and str(values[setting.name]) != str(setting.default):
+            given = f"{setting.flag} {values[setting.name]}"
             raise UserError(f"{given} has no meaning with --decoding beam: add --decoding dcmbr, or leave it out")
 
 
@@ -287,7 +228,7 @@ def refuse_meaningless(args: Any, decoding: str) -> None:
     Raises:
         UserError: names the option.
     """
-    _positive("nbest", getattr(args, "nbest", 1))
+    whole_number("--nbest", getattr(args, "nbest", 1))
     beam = getattr(args, "beam", 5)
     if beam not in (1, 5):  # what fairseq's commands, and the hub's translate and sample, say by default
         raise UserError(f"--beam {beam} has no meaning with --decoding {decoding}: the pool's size is --num-hyp")
@@ -297,4 +238,4 @@ def refuse_meaningless(args: Any, decoding: str) -> None:
     for name, default, remedy in _MEANINGLESS:
         value = getattr(args, name, default)
         if value != default and not (value is None or value is False):
-            raise UserError(f"{_flag(name)} {value} has no meaning with --decoding {decoding}: {remedy}")
+            raise UserError(f"{flag(name)} {value} has no meaning with --decoding {decoding}: {remedy}")

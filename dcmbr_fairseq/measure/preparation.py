@@ -16,8 +16,9 @@ from torch import Tensor
 from dcmbr_fairseq.decoders.encoding import encode
 from dcmbr_fairseq.decoders.incremental import IncrementalDecoder
 from dcmbr_fairseq.decoding.generator import MBRSequenceGenerator
-from dcmbr_fairseq.decoding.options import DecodingConfig, DecodingOptions, decoding_options
+from dcmbr_fairseq.decoding.options import DecodingOptions, decoding_options, decoding_values
 from dcmbr_fairseq.decoding.texts import TextSide
+from dcmbr_fairseq.pools.settings import defaults
 from dcmbr_fairseq.preflight.languages import LanguageTokens, language_tokens
 from dcmbr_fairseq.sampling.prefix_sampler import PrefixSampler, SamplingBatch
 
@@ -89,8 +90,6 @@ class Preparation(MBRSequenceGenerator):
 
 def sampling_options(cfg: DictConfig) -> DecodingOptions:
     """How pools are sampled beside their size and temperature: truncation and memory, from fairseq's and our flags."""
-    values = {name: getattr(cfg.task, name, None) for name in ("sampling_epsilon", "max_rows")}
-    defaults = DecodingConfig()
-    own = {name: getattr(defaults, name) for name in vars(defaults) if name != "_name"}
-    own.update({name: value for name, value in values.items() if value is not None}, decoding="sample")
-    return decoding_options(own, cfg.generation.sampling_topk, cfg.generation.sampling_topp)
+    own = decoding_values(cfg.task)
+    values = {**defaults(), **{name: own[name] for name in ("sampling_epsilon", "max_rows")}, "decoding": "sample"}
+    return decoding_options(values, cfg.generation.sampling_topk, cfg.generation.sampling_topp)

@@ -4,27 +4,18 @@ The name starts with an underscore because fairseq imports every other file of `
 """
 
 import copy
-import dataclasses
 import logging
 import os
-from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-import torch
 from fairseq.data import FairseqDataset, encoders
 from fairseq.tasks import FairseqTask
 from omegaconf import DictConfig, OmegaConf
 
 from dcmbr_fairseq import compat
 from dcmbr_fairseq.decoding.generator import MBRSequenceGenerator
-from dcmbr_fairseq.decoding.options import (
-    DecodingConfig,
-    DecodingOptions,
-    decoding_options,
-    refuse_meaningless,
-    refuse_without_sampling,
-)
+from dcmbr_fairseq.decoding.options import check_options, decoding_values, refuse_without_sampling
 from dcmbr_fairseq.decoding.texts import TextSide, text_side
 from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.pools.record_writer import RecordWriter
@@ -32,13 +23,12 @@ from dcmbr_fairseq.preflight.auto_temperature import checkpoint_temperature
 from dcmbr_fairseq.preflight.checkpoints import CheckpointFacts, check_dictionaries, check_fit, inspect_checkpoint
 from dcmbr_fairseq.preflight.languages import BILINGUAL, LanguageTokens
 from dcmbr_fairseq.preflight.long_sources import fit_sources
-from dcmbr_fairseq.rules import RULES
 from dcmbr_fairseq.tasks._command import Command, command_of
-from dcmbr_fairseq.utilities import UTILITIES, build_utility
+from dcmbr_fairseq.tasks._recording import Recording
+from dcmbr_fairseq.utilities import build_utility
 
 logger = logging.getLogger(__name__)
 
-_DEFAULTS = {field.name: field.default for field in dataclasses.fields(DecodingConfig) if field.name != "_name"}
 _NOT_CAPTURED = object()
 
 
@@ -51,15 +41,12 @@ class DecodingMixin:
     _captured_tokenizer: Any = _NOT_CAPTURED
     _captured_bpe: Any = _NOT_CAPTURED
     _checkpoints: Sequence[CheckpointFacts] = ()
-    _recorder: RecordWriter | None = None
-    _expected: list[int] | None = None  # all ids to come, where they are known
-    _numbered = 0  # sentences of earlier buffers
     _validating = False
     source_tail = 1  # how many tokens at the end of a source are kept when it is cut
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self._batch_ids: deque[torch.Tensor] = deque()  # ids of the coming batches, where fairseq restarts them at 0
+        self._recording = Recording()
 
     @classmethod
     def setup_task(cls, cfg: Any, **kwargs: Any) -> Any:
@@ -157,7 +144,7 @@ class DecodingMixin:
                 "make_texts": self._validation_texts if self._validating else self._texts,
                 "seed": self._seed(args),
                 "nbest": getattr(args, "nbest", 1),
-                "recorder": self._open_recorder(values["pools_out"]),
+                "recorder": self._recording.open(values["pools_out"]),
                 "languages": self.language_tokens(),
             },
         )
@@ -168,24 +155,21 @@ class DecodingMixin:
 
     def get_batch_iterator(self, dataset: FairseqDataset, *args: Any, **kwargs: Any) -> Any:
         """As fairseq's; where sentences are to be decoded, over-long sources are cut and the ids are learnt."""
-        if str(decoding_values(self._options)["decoding"]) == "beam" and self._recorder is None:
+        if str(decoding_values(self._options)["decoding"]) == "beam" and self._recording.writer is None:
             return super().get_batch_iterator(dataset, *args, **kwargs)  # type: ignore[misc]
         own = any(dataset is known for known in self.datasets.values())  # type: ignore[attr-defined]
         if kwargs.get("max_positions") is not None and not kwargs.get("ignore_invalid_inputs"):
             dataset, kwargs["max_positions"] = fit_sources(self, dataset, kwargs["max_positions"])
-        if not own and self._recorder is not None:
-            self._count_on(dataset)
+        if not own:
+            self._recording.count_on(dataset)
         iterator = super().get_batch_iterator(dataset, *args, **kwargs)  # type: ignore[misc]
         if own:  # the data set's own ids are all that will come
-            batches = iterator.frozen_batches[iterator.shard_id :: iterator.num_shards]
-            self._expected = [int(i) for batch in batches for i in batch]
+            self._recording.expect(iterator)
         return iterator
 
     def inference_step(self, generator: Any, models: Any, sample: dict[str, Any], *args: Any, **kwargs: Any) -> Any:
         """As fairseq's; gives the recorder ids that count on from buffer to buffer."""
-        if self._batch_ids:
-            sample = {**sample, "id": self._batch_ids.popleft()}
-        return super().inference_step(generator, models, sample, *args, **kwargs)  # type: ignore[misc]
+        return super().inference_step(generator, models, self._recording.with_ids(sample), *args, **kwargs)  # type: ignore[misc]
 
     @property
     def _options(self) -> Any:
@@ -208,28 +192,6 @@ class DecodingMixin:
         """fairseq's ``--seed``, or ``seed`` among the generator's own arguments (hub)."""
         return int(getattr(args, "seed", command_of(self._options).seed))
 
-    def _open_recorder(self, path: str | None) -> RecordWriter | None:
-        if path is not None and self._recorder is None:
-            self._recorder = RecordWriter(path)
-            if self._expected is not None:
-                self._recorder.expect(self._expected)
-        return self._recorder
-
-    def _count_on(self, dataset: FairseqDataset) -> None:
-        """Number the sentences of a buffer of interactive or hub.
-
-        Their ids start again at 0 with each buffer, and fairseq-interactive drops them before it decodes a batch.
-        """
-        collate, offset, ids = dataset.collater, self._numbered, self._batch_ids
-
-        def collater(*args: Any, **kwargs: Any) -> Any:
-            batch = collate(*args, **kwargs)
-            ids.append(batch["id"] + offset)
-            return batch
-
-        dataset.collater = collater
-        self._numbered += len(dataset)
-
     def _texts(self, generator: MBRSequenceGenerator) -> TextSide:
         """Text as in fairseq's D- lines, by the command's tokenizer and BPE, or else the configuration's (hub)."""
         command = command_of(self._options)
@@ -244,31 +206,6 @@ class DecodingMixin:
         """Text as ``--eval-bleu`` scores it."""
         remove_bpe = self.cfg.eval_bleu_remove_bpe  # type: ignore[attr-defined]
         return text_side(self, generator, remove_bpe, None, self.tokenizer)  # type: ignore[attr-defined]
-
-
-def decoding_values(options: Any) -> dict[str, Any]:
-    """The fields of :class:`DecodingConfig` among a task's options; a checkpoint of another task has none of them."""
-    return {name: getattr(options, name, default) for name, default in _DEFAULTS.items()}
-
-
-def check_options(values: dict[str, Any], args: Any, automatic: Callable[[], float]) -> DecodingOptions:
-    """Validate the decoding options together with fairseq's generation options ``args``.
-
-    Raises:
-        UserError: see :func:`decoding_options`; also an unknown utility or decision rule, or a generation option that
-            would be ignored.
-    """
-    top_k, top_p = getattr(args, "sampling_topk", -1), getattr(args, "sampling_topp", -1.0)
-    options = decoding_options(values, top_k, top_p, automatic)
-    refuse_meaningless(args, options.decoding)
-    if getattr(args, "score_reference", False) and values["pools_out"] is not None:
-        raise UserError(
-            f"--pools-out {values['pools_out']} has no meaning with --score-reference: leave one of them out"
-        )
-    RULES.check(options.selection, options.selection_args)
-    if options.decoding != "sample":
-        UTILITIES.check(options.utility, options.utility_args)
-    return options
 
 
 def check_output(path: str | None) -> None:

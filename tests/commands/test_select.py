@@ -206,8 +206,8 @@ def test_long_files_are_streamed(tmp_path, capsys):
     [
         (["--num-hyp", 3], "--num-hyp 3 is more than the 2 draws of sentence 1: lower it"),
         (["--num-ref", 3], "--num-ref 3 is more than the 2 draws of sentence 1: lower it"),
-        (["--num-hyp", 0], "--num-hyp must be at least 1, got 0"),
-        (["--nbest", -1], "--nbest must be at least 1, got -1"),
+        (["--num-hyp", 0], "--num-hyp must be a whole number of at least 1, got 0"),
+        (["--nbest", -1], "--nbest must be a whole number of at least 1, got -1"),
         (["--lines-per-source", 2], "--lines-per-source goes with --hypotheses, not with "),
         (["--source", "FILE"], "--source goes with --hypotheses, not with "),
         (["--hypotheses", "FILE"], "give the pools either as POOLS.jsonl or as --hypotheses FILE"),

@@ -1,14 +1,46 @@
 """Decoding options: what follows from the flags. What is refused is in test_bad_input.py."""
 
 import dataclasses
+from argparse import ArgumentParser
 from typing import Any
 
 import pytest
 from fairseq.dataclass.configs import FairseqConfig
+from fairseq.dataclass.utils import gen_parser_from_dataclass
 
 from dcmbr_fairseq.decoding.options import DecodingConfig, DecodingOptions, decoding_options
 from dcmbr_fairseq.pools.draws import PoolSpec
+from dcmbr_fairseq.pools.settings import OWN, SETTINGS, Setting
 from dcmbr_fairseq.sampling.truncation import Truncation
+
+
+def test_the_tasks_have_a_field_for_every_declaration() -> None:
+    fields = {entry.name: entry for entry in dataclasses.fields(DecodingConfig) if entry.name != "_name"}
+    assert list(fields) == [setting.name for setting in OWN]
+    for setting in OWN:
+        entry = fields[setting.name]
+        assert entry.default == setting.default and entry.metadata["help"] == setting.help
+
+
+def test_fairseq_s_parser_takes_the_declared_types_and_choices() -> None:
+    parser = ArgumentParser()
+    gen_parser_from_dataclass(parser, DecodingConfig())
+    actions = {action.dest: action for action in parser._actions}
+    for setting in OWN:
+        action = actions[setting.name]
+        assert action.type is setting.kind and tuple(action.choices or ()) == setting.choices
+        assert action.default == setting.default
+
+
+@pytest.mark.parametrize("setting", OWN, ids=lambda setting: setting.name)
+def test_every_default_passes_its_own_check(setting: Setting) -> None:
+    setting.value(setting.default)
+
+
+def test_records_say_every_setting_that_decisions_depend_on() -> None:
+    recorded = [setting.name for setting in SETTINGS.values() if setting.recorded]
+    assert list(made(decoding="dcmbr").describe()) == recorded
+    assert {setting.name for setting in SETTINGS.values()} - set(recorded) == {"pools_out", "max_rows"}
 
 
 def made(*, top_k: int = -1, top_p: float = -1.0, automatic: float = 0.25, **values: Any) -> DecodingOptions:

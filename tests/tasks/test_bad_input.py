@@ -305,7 +305,7 @@ def test_the_hub_refuses_as_the_commands_do(toy: Toy) -> None:
         ({"utility": "chfr"}, "--utility chfr is unknown: did you mean chrf?"),
         ({"ref_pool": "both"}, "--ref-pool must be auto, shared or separate, got both"),
         ({"reference_weights": "even"}, "--reference-weights must be counts or model, got even"),
-        ({"decoding": "best"}, "--decoding must be one of beam, sample, mbr, dcmbr, got best"),
+        ({"decoding": "best"}, "--decoding must be beam, sample, mbr or dcmbr, got best"),
         ({"prefix_allowed_tokens_fn": len}, "prefix_allowed_tokens_fn has no meaning with --decoding dcmbr: use beam"),
     ):
         with pytest.raises(UserError, match=message):

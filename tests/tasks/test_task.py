@@ -90,7 +90,7 @@ def test_hub_detokenises_for_the_utility(toy: Toy, tmp_path: Path) -> None:
     model = hub(toy, tokenizer="moses", source_lang="en", target_lang="de")
     path = tmp_path / "pools.jsonl"
     (translation,) = model.translate(toy.lines("en")[:1], decoding="dcmbr", num_hyp=5, pools_out=str(path))
-    model.task._recorder.finish()
+    model.task._recording.writer.finish()
     (record,) = read_records(path)
     assert translation.endswith(".") and not translation.endswith(" .")
     assert record.fields["translation"] == translation
