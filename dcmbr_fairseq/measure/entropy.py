@@ -15,6 +15,7 @@ from tqdm import tqdm
 from dcmbr_fairseq.criterions.entropy import token_entropy
 from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.measure.models import System, Workspace, teacher_forced
+from dcmbr_fairseq.sampling.step_distribution import cooled
 
 #: Where a match is looked for first, all in one pass.
 GRID = tuple(2.0**power for power in (-6, -3, -2, -1.5, -1, -0.5, 0, 0.5, 1, 1.5, 2, 3, 6))
@@ -60,8 +61,8 @@ def mean_token_entropies(workspace: Workspace, system: System, temperatures: Seq
             log_probs = teacher_forced(system, sample)  # (B, T, V)
             real = workspace.counted(sample["target"])  # (B, T)
             for index, temperature in enumerate(temperatures):
-                cooled = log_probs if temperature == 1 else torch.log_softmax(log_probs / temperature, dim=-1)
-                sums[index] += token_entropy(cooled)[real].double().sum().cpu()
+                own = log_probs if temperature == 1 else torch.log_softmax(cooled(log_probs, temperature), dim=-1)
+                sums[index] += token_entropy(own)[real].double().sum().cpu()
             tokens += int(real.sum())
             bar.update(len(real))
     return [MeanEntropy(t, float(total) / tokens, tokens) for t, total in zip(temperatures, sums, strict=True)]

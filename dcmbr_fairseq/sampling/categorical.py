@@ -18,10 +18,11 @@ _ALMOST_ONE = 1 - 2**-53
 
 
 class Drawn(NamedTuple):
-    """``(D,)`` tokens drawn, and the float64 probability that each had in its row's distribution."""
+    """``(D,)`` tokens drawn; float64: the probability of each in its row's distribution, the row's sum of weights."""
 
     tokens: Tensor
     probabilities: Tensor
+    totals: Tensor
 
 
 def draw_tokens(weights: Tensor, power: int, rows: Tensor, uniforms: Tensor) -> Drawn:
@@ -45,7 +46,7 @@ def draw_tokens(weights: Tensor, power: int, rows: Tensor, uniforms: Tensor) -> 
     ends = inside.cumsum(dim=1)
     share = ((target - before) / own).clamp_(min=0.0)  # how far inside the block
     position = _position(ends, share * ends[:, -1])
-    return Drawn(first + position, inside.gather(1, position[:, None])[:, 0] / total)
+    return Drawn(first + position, inside.gather(1, position[:, None])[:, 0] / total, total)
 
 
 def block_size(vocabulary: int) -> int:

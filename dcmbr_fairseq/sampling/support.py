@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from dcmbr_fairseq.errors import UserError
+
 
 @dataclass(frozen=True)
 class Support:
@@ -18,7 +20,10 @@ class Support:
         min_len: number of tokens before the end of sentence may be drawn (fairseq's ``--min-len``; 1 bans the empty
             translation).
         unk: unknown-word token.
-        unk_penalty: subtracted from its cooled log-weight (fairseq's ``--unkpen``).
+        unk_penalty: subtracted from its cooled logit (fairseq's ``--unkpen``).
+
+    Raises:
+        UserError: the penalty is not finite.
     """
 
     eos: int
@@ -26,6 +31,15 @@ class Support:
     min_len: int = 1
     unk: int = -1
     unk_penalty: float = 0.0
+
+    def __post_init__(self) -> None:
+        if not math.isfinite(self.unk_penalty):
+            raise UserError(f"--unkpen must be finite, got {self.unk_penalty}: 1e5 bans the unknown word in effect")
+
+    def penalise(self, cooled_logits: Tensor) -> None:
+        """Subtract the unknown word's penalty from its cooled logit, ``(P, V)``, in place."""
+        if self.unk_penalty:
+            cooled_logits.select(1, self.unk).sub_(self.unk_penalty)
 
     def restrict(self, values: Tensor, step: int, value: float = -math.inf) -> None:
         """Set the ``(P, V)`` logits of what may not be drawn at this step to -inf, or weights to 0, in place."""

@@ -29,11 +29,11 @@ class Truncation:
 
     def __post_init__(self) -> None:
         if self.top_k < -1:
-            raise UserError(f"--sampling-topk must be at least 1, got {self.top_k}: it is a number of tokens (-1: off)")
+            raise UserError(f"--sampling-topk must be at least 1, got {self.top_k}: a number of tokens (0: off)")
         if not 0 <= self.top_p <= 1 and self.top_p != -1:  # written so that nan is refused too
-            raise UserError(f"--sampling-topp must be in (0, 1], got {self.top_p}: it is a probability mass (-1: off)")
+            raise UserError(f"--sampling-topp must be in (0, 1], got {self.top_p}: a probability mass (0: off)")
         if not 0 <= self.epsilon < 1:
-            raise UserError(f"--sampling-epsilon must be in [0, 1), got {self.epsilon}: it is a token probability")
+            raise UserError(f"--sampling-epsilon must be in [0, 1), got {self.epsilon}: a token probability (0: off)")
         chosen = {
             "--sampling-topk": self.top_k > 0,
             "--sampling-topp": self.top_p > 0,

@@ -89,6 +89,14 @@ def test_fairseq_s_own_truncation_flags_are_followed() -> None:
     assert made(decoding="dcmbr", sampling_epsilon=0.02).truncation == Truncation(epsilon=0.02)
 
 
+@pytest.mark.parametrize("off", [{"top_k": 0}, {"top_p": 0.0}, {"top_k": -1, "top_p": -1.0}, {"sampling_epsilon": 0.0}])
+def test_truncation_is_off_at_zero_and_at_fairseq_s_default(off: Any) -> None:
+    options = made(decoding="dcmbr", **off)
+    assert options.truncation == Truncation()
+    assert options.describe() == made(decoding="dcmbr").describe()
+    assert made(decoding="dcmbr", **{**off, "sampling_epsilon": 0.1}).truncation == Truncation(epsilon=0.1)
+
+
 def test_no_field_has_the_name_of_one_of_fairseq_s() -> None:
     """fairseq would let a task's field of the same name win silently."""
     own = {entry.name for entry in dataclasses.fields(DecodingConfig)} - {"_name"}

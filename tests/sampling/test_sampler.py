@@ -136,6 +136,17 @@ def test_draws_do_not_depend_on_batch_or_order_to_the_last_bit(model: Any) -> No
         assert all(map(same_pools, batched[place], alone[index]))
 
 
+@pytest.mark.parametrize("spread", [1.5, 40.0])
+def test_a_pool_is_the_same_bits_whatever_other_pools_are_sampled(spread: float) -> None:
+    model = toy_transformer(words=2, spread=spread)  # 40: most tokens have no probability in float32
+    pools = [PoolSpec(30, temperature, stream) for stream, temperature in enumerate((0.5, 1.0, 0.3, 2.5, 100.0))]
+    together = sample_toy([model], SOURCES, pools, max_len=5).pools
+    for sentence, source in enumerate(SOURCES):
+        for index, pool in enumerate(pools):
+            (alone,) = sample_toy([model], [source], [pool], max_len=5).pools[0]
+            assert same_pools(alone, together[sentence][index])
+
+
 @pytest.mark.parametrize("max_rows", [1, 7, 60])
 def test_max_rows_changes_nothing_but_memory(model: Any, max_rows: int) -> None:
     specs = [PoolSpec(30, 0.5, 0), PoolSpec(20, 1.0, 1)]
