@@ -9,7 +9,7 @@ from typing import Any
 
 from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.files import PathLike, iter_lines
-from dcmbr_fairseq.pools.rows import parse_object
+from dcmbr_fairseq.pools.rows import parse_versioned
 
 FORMATS = ("auto", "plain", "records", "log")
 
@@ -97,7 +97,7 @@ def translations_in_records(lines: Sequence[str], path: PathLike) -> dict[int, s
 
 def _record(line: str, where: str) -> dict[str, Any]:
     try:
-        row = parse_object(line)
+        row = parse_versioned(line)
     except UserError as error:
         raise UserError(f"{where}: {error}") from error
     if not isinstance(row.get("translation"), str):

@@ -19,7 +19,6 @@ Pools made by anyone are read as well: ``hypotheses`` and ``references`` are lis
 it says may mean something else.
 """
 
-import json
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -29,6 +28,7 @@ import numpy as np
 
 from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.files import PathLike, iter_lines
+from dcmbr_fairseq.json_lines import format_object, parse_object, shown
 from dcmbr_fairseq.pools.draws import TextPool
 from dcmbr_fairseq.pools.sentence import Pools
 from dcmbr_fairseq.rules.decision import Decision
@@ -102,7 +102,7 @@ def format_row(row: Mapping[str, Any]) -> str:
         UserError: a number is not finite, for which JSON has no notation.
     """
     try:
-        return json.dumps(row, allow_nan=False)
+        return format_object(row)
     except ValueError as error:
         raise UserError(
             f"the record of sentence {row.get('id')} holds a number that is not finite ({error}): "
@@ -133,34 +133,29 @@ def parse_row(line: str, number: int) -> Record:
     Raises:
         UserError: the line is not as it should be; names the field.
     """
-    row = parse_object(line)
+    row = parse_versioned(line)
     hypotheses, references = _read_pool(row, "hypotheses", "hypothesis"), _read_pool(row, "references", "reference")
     if hypotheses is None:
         raise UserError("field hypotheses is missing: give the list of sampled texts")
     pools = [hypotheses] if references is None else [hypotheses, references]
     row_id, source = row.get("id", number), row.get("source")
     if isinstance(row_id, bool) or not isinstance(row_id, (int, str)):
-        raise UserError(f"field id must be an integer or a string, got {_shown(row_id)}")
+        raise UserError(f"field id must be an integer or a string, got {shown(row_id)}")
     if source is not None and not isinstance(source, str):
-        raise UserError(f"field source must be a string, got {_shown(source)}")
+        raise UserError(f"field source must be a string, got {shown(source)}")
     return Record(row_id, Pools.of(pools, source, _read_weights(row, len(pools[-1].draws))), row)
 
 
-def parse_object(line: str) -> dict[str, Any]:
+def parse_versioned(line: str) -> dict[str, Any]:
     """The JSON object in a line, of a version that is known here.
 
     Raises:
         UserError: the line holds something else.
     """
-    try:
-        row = json.loads(line)
-    except (ValueError, RecursionError) as error:
-        raise UserError(f"not a JSON object ({error}): give records, one whole object a line") from error
-    if not isinstance(row, dict):
-        raise UserError(f"a JSON object is needed, a record of one sentence, got {_shown(row)}")
+    row = parse_object(line)
     version = row.get("schema_version", SCHEMA_VERSION)
     if type(version) is not int or version < 1:
-        raise UserError(f"field schema_version must be a whole number from 1, got {_shown(version)}")
+        raise UserError(f"field schema_version must be a whole number from 1, got {shown(version)}")
     if version > SCHEMA_VERSION:
         raise UserError(
             f"field schema_version is {version}, but this version of dcmbr_fairseq knows records up to "
@@ -175,7 +170,7 @@ def _read_pool(row: Mapping[str, Any], plural: str, singular: str) -> TextPool |
     if texts is None:
         return None
     if not isinstance(texts, list) or not texts or not all(isinstance(text, str) for text in texts):
-        raise UserError(f"field {plural} must be a list of at least one string, got {_shown(texts)}")
+        raise UserError(f"field {plural} must be a list of at least one string, got {shown(texts)}")
     draws = row.get(f"{singular}_draws")
     if draws is not None:
         texts = _draw_texts(texts, draws, plural, f"{singular}_draws")
@@ -189,7 +184,7 @@ def _draw_texts(texts: list[str], draws: Any, plural: str, field: str) -> list[s
     """The text of every draw, given distinct texts in the order of their first draw and indices into them."""
     if not isinstance(draws, list) or not all(type(draw) is int and 0 <= draw < len(texts) for draw in draws):
         last = len(texts) - 1
-        raise UserError(f"field {field} must be a list of indices into {plural}, 0 to {last}, got {_shown(draws)}")
+        raise UserError(f"field {field} must be a list of indices into {plural}, 0 to {last}, got {shown(draws)}")
     if list(dict.fromkeys(draws)) != list(range(len(texts))) or len(set(texts)) != len(texts):
         raise UserError(f"field {plural} must hold distinct texts in the order of their first draw in {field}")
     return [texts[draw] for draw in draws]
@@ -201,10 +196,10 @@ def _read_numbers(row: Mapping[str, Any], field: str, size: int, default: np.nda
     if values is None:
         return default
     if not isinstance(values, list) or not all(type(value) in (int, float) for value in values):
-        raise UserError(f"field {field} must be a list of numbers, got {_shown(values)}")
+        raise UserError(f"field {field} must be a list of numbers, got {shown(values)}")
     numbers = np.array([value if abs(value) <= sys.float_info.max else np.nan for value in values], dtype=np.float64)
     if len(numbers) != size or not np.isfinite(numbers).all():
-        raise UserError(f"field {field} must hold {size} finite numbers, one for each draw, got {_shown(values)}")
+        raise UserError(f"field {field} must hold {size} finite numbers, one for each draw, got {shown(values)}")
     return numbers
 
 
@@ -214,11 +209,5 @@ def _read_weights(row: Mapping[str, Any], size: int) -> np.ndarray | None:
         return None
     weights = _read_numbers(row, "weights", size, np.empty(0))
     if not (weights > 0).all():
-        raise UserError(f"field weights must be positive, got {_shown(row['weights'])}")
+        raise UserError(f"field weights must be positive, got {shown(row['weights'])}")
     return weights / weights.max() / (weights / weights.max()).sum()  # the sum of huge weights must not overflow
-
-
-def _shown(value: Any) -> str:
-    """A value in a message, cut to a readable length."""
-    text = json.dumps(value)
-    return text if len(text) <= 80 else text[:77] + "..."

@@ -1,20 +1,24 @@
 """Tables as text, Markdown, LaTeX or TSV: one small grid type, and how each form writes it."""
 
-import csv
-import io
-import json
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.files import PathLike, read_lines
+from dcmbr_fairseq.json_lines import parse_object
+from dcmbr_fairseq.present.tsv import format_tsv, parse_tsv
 
 Cell = str | float | int | None
+#: What stands for a value that is missing.
+MISSING = "-"
 
 _LATEX_SPECIAL = {
     "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_",
     "{": r"\{", "}": r"\}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "Δ": r"$\Delta$",
 }  # fmt: skip
+#: What editors, terminals and renderers take for the end of a line.
+_LINE_ENDS = re.compile("[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]+")
 
 
 @dataclass(frozen=True)
@@ -45,8 +49,9 @@ class Grid:
 
     def _text(self, cell: Cell) -> str:
         if cell is None:
-            return "-"
-        return f"{cell:.{self.digits}f}" if isinstance(cell, float) else str(cell)
+            return MISSING
+        text = f"{cell:.{self.digits}f}" if isinstance(cell, float) else str(cell)
+        return _LINE_ENDS.sub(" ", text)  # a cell that ended the line would be a row of its own
 
     def is_bold(self, row: int, column: int) -> bool:
         """Whether a cell is to be printed bold."""
@@ -106,11 +111,12 @@ def escape_latex(text: str) -> str:
 
 def as_tsv(grid: Grid) -> str:
     """Tab-separated, numbers in full precision; a dash stands for what is missing."""
-    out = io.StringIO()
-    writer = csv.writer(out, delimiter="\t", lineterminator="\n", quoting=csv.QUOTE_MINIMAL)
-    writer.writerow(grid.header)
-    writer.writerows([["-" if cell is None else cell for cell in row] for row in grid.rows])
-    return out.getvalue()
+    return format_tsv([list(grid.header), *([as_cell(cell) for cell in row] for row in grid.rows)])
+
+
+def as_cell(value: object) -> str:
+    """A value as :func:`read_table` gives it."""
+    return MISSING if value is None else str(value)
 
 
 FORMS: dict[str, Callable[[Grid], str]] = {
@@ -122,14 +128,14 @@ FORMS: dict[str, Callable[[Grid], str]] = {
 
 
 def read_table(path: PathLike) -> list[dict[str, str]]:
-    """The rows of a tidy table: TSV with a header line, or JSON lines (values become strings as in TSV).
+    """The rows of a tidy table: TSV with a header line, or JSON lines; values become strings, what is missing a dash.
 
     Raises:
-        UserError: no rows, a row with too few or too many cells, or a broken JSON line.
+        UserError: no rows, a row with too few or too many cells, two columns of one name, or a broken JSON line.
     """
-    lines = [line.rstrip("\r") for line in read_lines(path)]
-    lines = [line for line in lines if line.strip() and not line.startswith("#")]
-    rows = _json_rows(lines, path) if lines and lines[0].startswith("{") else _tsv_rows(lines, path)
+    lines = read_lines(path)
+    first = next((line for line in lines if line.strip() and not line.startswith("#")), "")
+    rows = _json_rows(lines, path) if first.startswith("{") else _tsv_rows("\n".join(lines), path)
     if not rows:
         raise UserError(f"{path} has no rows: give a table with a header line and at least one row")
     return rows
@@ -138,17 +144,23 @@ def read_table(path: PathLike) -> list[dict[str, str]]:
 def _json_rows(lines: Sequence[str], path: PathLike) -> list[dict[str, str]]:
     rows = []
     for number, line in enumerate(lines, 1):
-        try:
-            row = json.loads(line)
-        except json.JSONDecodeError as error:
-            raise UserError(f"{path}, row {number}, is not JSON ({error}): give JSON lines or TSV") from error
-        rows.append({key: "" if value is None else str(value) for key, value in row.items()})
-    return rows
+        if line.strip() and not line.startswith("#"):
+            try:
+                rows.append(parse_object(line))
+            except UserError as error:
+                raise UserError(f"{path}, line {number}: {error}") from error
+    columns = dict.fromkeys(column for row in rows for column in row)
+    return [{column: as_cell(row.get(column)) for column in columns} for row in rows]
 
 
-def _tsv_rows(lines: Sequence[str], path: PathLike) -> list[dict[str, str]]:
-    table = list(csv.reader(lines, delimiter="\t"))
-    for number, row in enumerate(table[1:], 1):
-        if len(row) != len(table[0]):
-            raise UserError(f"{path}, row {number}, has {len(row)} cells but the header has {len(table[0])}: repair it")
-    return [dict(zip(table[0], row, strict=True)) for row in table[1:]]
+def _tsv_rows(text: str, path: PathLike) -> list[dict[str, str]]:
+    (_, header), *table = list(parse_tsv(text)) or [(1, [])]
+    if len(set(header)) < len(header):
+        twice = next(column for column in header if header.count(column) > 1)
+        raise UserError(f"{path} has the column {twice!r} twice: name each column once")
+    for number, row in table:
+        if len(row) != len(header):
+            raise UserError(
+                f"{path}, line {number}, has {len(row)} cells but the header has {len(header)}: repair it"
+            )
+    return [dict(zip(header, row, strict=True)) for _, row in table]

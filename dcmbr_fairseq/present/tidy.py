@@ -1,6 +1,7 @@
 """Writing tidy tables: rows as TSV or JSON lines, and a journal that lets a long measurement go on where it stopped."""
 
 import json
+import math
 import os
 import sys
 from collections.abc import Mapping, Sequence
@@ -10,6 +11,7 @@ from typing import Any
 from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.file_errors import reading, writing
 from dcmbr_fairseq.files import PathLike, atomic_writer, check_output, is_stream
+from dcmbr_fairseq.json_lines import format_object
 from dcmbr_fairseq.present.results import TEST_SET
 from dcmbr_fairseq.present.tables import FORMS, Grid, render
 
@@ -29,7 +31,7 @@ def format_rows(rows: Sequence[Row], form: str) -> str:
     below the table, and the test set where it is the same in all rows.
     """
     if form == "json":
-        return "".join(json.dumps(_rounded(row), ensure_ascii=False) + "\n" for row in rows)
+        return "".join(format_object(_rounded(row), readable=True) + "\n" for row in rows)
     if form == "tsv":
         rows = [_rounded(row) for row in rows]
         return render(_grid(rows, list(dict.fromkeys(column for row in rows for column in row))), form)
@@ -64,7 +66,12 @@ def _readable(row: Row) -> Row:
 
 
 def _rounded(row: Row) -> Row:
-    return {column: round(value, DIGITS) if isinstance(value, float) else value for column, value in row.items()}
+    return {column: _number(value) if isinstance(value, float) else value for column, value in row.items()}
+
+
+def _number(value: float) -> float | None:
+    """A float as it is written: what is not finite is no measurement."""
+    return round(float(value), DIGITS) if math.isfinite(value) else None
 
 
 def format_of(path: PathLike | None, form: str | None = None) -> str:
@@ -82,8 +89,25 @@ def write_rows(rows: Sequence[Row], path: PathLike | None, form: str | None = No
     if path is None:
         sys.stdout.write(text)
         return
+    _refuse_surrogates(text, path)
     with atomic_writer(path) as out:
         out.write(text)
+
+
+def _refuse_surrogates(text: str, path: PathLike) -> None:
+    """Refuse what UTF-8 cannot write.
+
+    Raises:
+        UserError: names the character.
+    """
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        character = f"U+{ord(text[error.start]):04X}"
+        raise UserError(
+            f"a cell holds a lone surrogate ({character}), which UTF-8 cannot write to {path}: give a name that ends "
+            "in .jsonl"
+        ) from error
 
 
 def refuse_existing(path: PathLike | None) -> None:
