@@ -2,7 +2,7 @@
 
 import argparse
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from dcmbr_fairseq.commands.model_options import add_model_arguments, open_experiment, open_workspace
 from dcmbr_fairseq.commands.shared import add_rows_output_arguments, parse_numbers
@@ -31,23 +31,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Measure and print."""
-    from dcmbr_fairseq.measure.entropy import match_temperature, mean_token_entropies
+    from dcmbr_fairseq.measure.entropy import entropy_rows, matched_rows
 
     temperatures = parse_numbers("--temperatures", args.temperatures)
     if args.match is not None and args.temperatures != "1":
         raise UserError("--match finds the temperature: leave out --temperatures")
-    workspace = open_workspace(args)
-    experiment = open_experiment(args, workspace)
-    rows: list[dict[str, Any]] = []
+    experiment = open_experiment(args, open_workspace(args))
     if args.match is None:
-        for system in experiment.systems:
-            found = mean_token_entropies(workspace, system, temperatures)
-            rows += [{**experiment.columns(system), **entropy.columns()} for entropy in found]
+        rows = entropy_rows(experiment, temperatures)
     else:
-        wanted = entropy_to_match(args.match, workspace)
-        for system in experiment.systems:
-            matched = match_temperature(workspace, system, wanted)
-            rows.append({**experiment.columns(system), **matched.columns(), "match": args.match})
+        nats = entropy_to_match(args.match, experiment.workspace)
+        rows = [{**row, "match": args.match} for row in matched_rows(experiment, nats)]
     write_rows(rows, args.output, args.format)
 
 

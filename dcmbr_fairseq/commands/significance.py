@@ -5,8 +5,6 @@ import json
 from dataclasses import asdict
 from typing import Any
 
-import numpy as np
-
 from dcmbr_fairseq.commands.shared import (
     add_output_arguments,
     parse_metric_arguments,
@@ -14,16 +12,15 @@ from dcmbr_fairseq.commands.shared import (
     with_notes,
     write_output,
 )
-from dcmbr_fairseq.errors import UserError
+from dcmbr_fairseq.evaluation.baseline import TESTS, Tested, against_baseline
 from dcmbr_fairseq.evaluation.metrics import MetricOptions
-from dcmbr_fairseq.evaluation.significance import Interval, PairedResult, approximate_randomisation, paired_bootstrap
-from dcmbr_fairseq.evaluation.statistics import SegmentMean, Statistic, build_statistic
+from dcmbr_fairseq.evaluation.significance import Interval
+from dcmbr_fairseq.evaluation.statistics import build_statistic
 from dcmbr_fairseq.evaluation.translations import FORMATS, read_translations, system_names
 from dcmbr_fairseq.files import read_lines
 from dcmbr_fairseq.present.tables import Grid, render
 
 P_VALUES = "p: extreme samples / samples, as Moses' script; p+: (extreme samples + 1) / (samples + 1), as sacreBLEU"
-TESTS = {"bootstrap": (paired_bootstrap, 1000), "randomisation": (approximate_randomisation, 10000)}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -59,41 +56,28 @@ def run(args: argparse.Namespace) -> None:
     references = read_lines(args.references)
     texts = [read_translations(path, args.hypothesis_format, len(references)) for path in paths]
     sources = read_lines(args.source) if args.source else None
-    if sources is not None and len(sources) != len(references):
-        raise UserError(f"--source has {len(sources)} segments but --references has {len(references)}: align the files")
     options = MetricOptions(args.lowercase, None, parse_metric_arguments(args.metric_args))
     statistics = [build_statistic(m, args.tokenizer, args.language, options) for m in parse_metrics(args.metrics)]
-    results: list[dict[str, Any]] = []
-    for statistic in statistics:
-        rows = [statistic.segments(text, references, sources) for text in texts]
-        for name, row in zip(names[1:], rows[1:], strict=True):
-            result = compare(rows[0], row, statistic, args)
-            results.append({"metric": statistic.label, "baseline": names[0], "system": name, "result": result})
-        if isinstance(statistic, SegmentMean):
-            statistic.close()
-    note = f"{args.test}, {results[0]['result'].samples} samples of {len(references)} segments, seed {args.seed}"
-    write_output(show(results, args.format, note, [s.signature() for s in statistics]), args.output)
+    tested = against_baseline(
+        list(zip(names, texts, strict=True)), references, sources, statistics, args.test, args.samples, args.seed
+    )
+    note = f"{args.test}, {tested[0].result.samples} samples of {len(references)} segments, seed {args.seed}"
+    write_output(show(tested, args.format, note, [s.signature() for s in statistics]), args.output)
 
 
-def compare(baseline: np.ndarray, system: np.ndarray, statistic: Statistic, args: argparse.Namespace) -> PairedResult:
-    """Run the chosen test."""
-    test, samples = TESTS[args.test]
-    return test(baseline, system, statistic.score, samples if args.samples is None else args.samples, args.seed)
-
-
-def show(results: list[dict[str, Any]], form: str, note: str, signatures: list[str]) -> str:
+def show(tested: list[Tested], form: str, note: str, signatures: list[str]) -> str:
     """The comparisons in the asked form, with the settings and signatures."""
     if form == "json":
-        rows = [as_json(row) for row in results]
+        rows = [as_json(row) for row in tested]
         return json.dumps({"test": note, "signatures": signatures, "comparisons": rows}, indent=2) + "\n"
     header = ["metric", "A", "B", "score A", "score B", "B - A", "95% interval", "p", "p+"]
-    grid = Grid(header, [cells(**row) for row in results], labels=3, digits=2)
+    grid = Grid(header, [cells(row) for row in tested], labels=3, digits=2)
     return with_notes(render(grid, form), [note, P_VALUES, *signatures], form)
 
 
-def as_json(row: dict[str, Any]) -> dict[str, Any]:
+def as_json(row: Tested) -> dict[str, Any]:
     """A comparison as a flat JSON object."""
-    result: PairedResult = row["result"]
+    result = row.result
     scores = {"baseline_score": result.baseline, "system_score": result.system, "difference": result.difference}
     intervals = {
         name: list(asdict(interval).values()) if interval is not None else None
@@ -104,17 +88,18 @@ def as_json(row: dict[str, Any]) -> dict[str, Any]:
         )
     }
     p_values = {"p": result.p_value, "p_corrected": result.corrected_p_value, "extreme": result.extreme}
-    names = {key: row[key] for key in ("metric", "baseline", "system")}
+    names = {"metric": row.metric, "baseline": row.baseline, "system": row.system}
     return {**names, **scores, **intervals, **p_values, "samples": result.samples}
 
 
-def cells(metric: str, baseline: str, system: str, result: PairedResult) -> list[Any]:
+def cells(row: Tested) -> list[Any]:
     """A comparison as a row of the table; p = 0 of S samples is shown as less than 1 / S."""
+    result = row.result
     p = f"{result.p_value:.3f}" if result.extreme else f"< {1 / result.samples:.2g}"
     interval = result.difference_interval
     shown = _show_interval(interval) if interval else None
     return [
-        metric, baseline, system, result.baseline, result.system, f"{result.difference:+.2f}", shown, p,
+        row.metric, row.baseline, row.system, result.baseline, result.system, f"{result.difference:+.2f}", shown, p,
         f"{result.corrected_p_value:.4f}",
     ]  # fmt: skip
 

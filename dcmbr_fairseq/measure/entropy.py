@@ -7,13 +7,14 @@ prints it without the minus sign.
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from tqdm import tqdm
 
 from dcmbr_fairseq.criterions.entropy import token_entropy
 from dcmbr_fairseq.errors import UserError
+from dcmbr_fairseq.measure.experiment import Experiment
 from dcmbr_fairseq.measure.models import System, Workspace, teacher_forced
 from dcmbr_fairseq.sampling.step_distribution import cooled
 
@@ -100,3 +101,30 @@ def match_temperature(workspace: Workspace, system: System, nats: float) -> Mean
     below = GRID[max(0, GRID.index(above) - 1)]
     brentq(excess, below, above, xtol=ACCURACY * below)
     return min(known.values(), key=lambda found: abs(found.nats - nats))
+
+
+def entropy_rows(experiment: Experiment, temperatures: Sequence[float]) -> list[dict[str, Any]]:
+    """A row for each model and temperature.
+
+    Columns: the test set and those of the model, temperature, entropy (nats), entropy_bits, tokens.
+
+    Raises:
+        UserError: see :func:`mean_token_entropies`.
+    """
+    return [
+        {**experiment.columns(system), **found.columns()}
+        for system in experiment.systems
+        for found in mean_token_entropies(experiment.workspace, system, temperatures)
+    ]
+
+
+def matched_rows(experiment: Experiment, nats: float) -> list[dict[str, Any]]:
+    """A row for each model at the temperature at which its entropy is ``nats``; columns of :func:`entropy_rows`.
+
+    Raises:
+        UserError: see :func:`match_temperature`.
+    """
+    return [
+        {**experiment.columns(system), **match_temperature(experiment.workspace, system, nats).columns()}
+        for system in experiment.systems
+    ]
