@@ -5,20 +5,19 @@ import contextlib
 import errno
 import logging
 import sys
-from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from collections.abc import Iterator
 from typing import IO, Any
 
 from tqdm import tqdm
 
-from dcmbr_fairseq.batches import in_batches
 from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.files import atomic_writer
+from dcmbr_fairseq.pools.again import Again
 from dcmbr_fairseq.pools.plain_text import read_plain_pools
 from dcmbr_fairseq.pools.rows import DIGITS, SCHEMA_VERSION, Record, format_row, read_records
 from dcmbr_fairseq.pools.sentence import Pools
 from dcmbr_fairseq.pools.settings import SETTINGS, flag, whole_number
-from dcmbr_fairseq.rules import Candidates, Decision, DecisionRule, build_rule, check_decisions
+from dcmbr_fairseq.rules import Decision, DecisionRule, build_rule
 from dcmbr_fairseq.utilities import Utility, build_utility
 
 logger = logging.getLogger(__name__)
@@ -65,10 +64,11 @@ def run(args: argparse.Namespace) -> None:
     try:
         rule = decision_rule(args)
         logger.info("utility %s", utility.signature())
-        rows = tqdm(first_draws(open_pools(args), args), desc="select", unit=" sentences", file=sys.stderr)
+        rows = tqdm(open_pools(args), desc="select", unit=" sentences", file=sys.stderr)
+        again = Again(rule, utility, args.num_hyp, args.num_ref, args.reference_weights, args.nbest)
         calls = pairs = 0
         with rows, open_output(args.output) as out:
-            for number, (record, decision) in enumerate(decide(rows, rule, utility, args)):
+            for number, (record, decision) in enumerate(again.decide(rows)):
                 calls += decision.utility_calls
                 pairs += len(record.pools.hypotheses.draws) * len(record.pools.references.draws)
                 ranking = rank_texts(record.pools, decision, args.nbest)
@@ -110,44 +110,6 @@ def open_pools(args: argparse.Namespace) -> Iterator[Record]:
     if args.pools is not None:
         return read_records(args.pools)
     return read_plain_pools(args.hypotheses, args.references, args.source, args.lines_per_source)
-
-
-def first_draws(rows: Iterable[Record], args: argparse.Namespace) -> Iterator[Record]:
-    """The first ``--num-hyp`` and ``--num-ref`` draws of each row.
-
-    Raises:
-        UserError: a pool is smaller, or a row lacks what ``--reference-weights model`` needs.
-    """
-    for number, record in enumerate(rows, 1):
-        pools = record.pools
-        for option, size, pool in (
-            ("--num-hyp", args.num_hyp, pools.hypotheses),
-            ("--num-ref", args.num_ref, pools.references),
-        ):
-            if size is not None and size > len(pool.draws):
-                draws = len(pool.draws)
-                raise UserError(f"{option} {size} is more than the {draws} draws of sentence {number}: lower it")
-        if args.reference_weights == "model" and (pools.weights is not None or not record.has_reference_log_probs):
-            reason = "lacks the references' log-probabilities" if pools.weights is None else "has weights of its own"
-            raise UserError(f"--reference-weights model: sentence {number} {reason}: use counts")
-        yield replace(record, pools=pools.first(args.num_hyp, args.num_ref))
-
-
-def decide(
-    rows: Iterable[Record], rule: DecisionRule, utility: Utility, args: argparse.Namespace
-) -> Iterator[tuple[Record, Decision]]:
-    """Yield each row with its decision, some sentences at a time."""
-    number = 0
-    for batch in in_batches(rows):
-        candidates: list[Candidates] = []
-        for record in batch:
-            number += 1
-            if utility.needs_source and record.pools.source is None:
-                raise UserError(f"the utility needs the source, which sentence {number} lacks: give source or --source")
-            candidates.append(record.pools.candidates(args.reference_weights))
-        decisions = rule.decide(candidates, utility, args.nbest)
-        check_decisions(candidates, decisions, utility)
-        yield from zip(batch, decisions, strict=True)
 
 
 def rank_texts(pools: Pools, decision: Decision, nbest: int) -> list[dict[str, Any]]:
