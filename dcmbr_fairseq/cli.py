@@ -25,6 +25,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "table": ("dcmbr_fairseq.commands.table", "make the paper's tables from results"),
     "report": ("dcmbr_fairseq.commands.report", "an HTML page for looking into recorded decisions"),
     "average": ("dcmbr_fairseq.commands.average", "average the last checkpoints of a training run"),
+    "distill-data": ("dcmbr_fairseq.commands.distill_data", "training text from recorded decisions (distillation)"),
     "flags": ("dcmbr_fairseq.commands.flags", "print a training config as flags of fairseq-train"),
     "corpus": ("dcmbr_fairseq.commands.corpus", "filter, normalise and check parallel text for training"),
 }

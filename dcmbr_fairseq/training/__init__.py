@@ -1,5 +1,5 @@
-"""Around training: the mean of a run's checkpoints, and training configs as flags of fairseq-train.
+"""Around training: the mean of a run's checkpoints, training configs as flags, and decisions as training text.
 
-In come paths of checkpoints or of configs; out go a checkpoint that fairseq loads, or words of a command line.
-Nothing here decodes, and nothing of this package is needed but files and errors.
+In come paths of checkpoints, of configs, or of records; out go a checkpoint that fairseq loads, words of a command
+line, or parallel text. Nothing here decodes; it reads records through pools and asks the rules of corpus.
 """

@@ -1,0 +1,65 @@
+"""``dcmbr distill-data``: training text from recorded decisions, for the model to learn its own MBR translations."""
+
+import argparse
+import dataclasses
+import json
+
+from dcmbr_fairseq.corpus.filters import RULES, Limits
+from dcmbr_fairseq.errors import UserError
+from dcmbr_fairseq.files import atomic_writer
+from dcmbr_fairseq.training.distillation import LOW_UTILITY, REPEATED, Distilled, Selection, distill
+
+OWN_RULES = tuple(name for name in RULES if name != "score")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's options."""
+    limits = Limits()
+    parser.description = (
+        "Write the source and the chosen translation of every record as parallel text, without those that are bad "
+        f"teachers; print how many each rule has dropped, in this order: {', '.join(OWN_RULES)} (as dcmbr corpus "
+        f"filter), {LOW_UTILITY}, {REPEATED}."
+    )
+    parser.add_argument("records", nargs="+", metavar="RECORDS", help="files of --pools-out, with their decisions")
+    parser.add_argument(
+        "--out", nargs=2, required=True, metavar=("SOURCE", "TARGET"),
+        help="the parallel text, plain or .gz; both files appear, complete, or neither",
+    )  # fmt: skip
+    parser.add_argument(
+        "--max-ratio", type=float, default=2.5, metavar="R",
+        help="ratio: words of the longer side for each word of the shorter (default: %(default)s)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--max-words", type=int, default=limits.max_words, metavar="N",
+        help="length: words of a sentence (default: %(default)s)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--drop-lowest", type=float, default=0.0, metavar="SHARE",
+        help=f"{LOW_UTILITY}: leave out this share of the sentences, those of the lowest expected utility "
+        "(default: 0, none)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--skip", nargs="+", default=[], choices=(*OWN_RULES, REPEATED), metavar="RULE",
+        help="rules that are not applied",
+    )  # fmt: skip
+    parser.add_argument("--report", metavar="FILE", help="write the counts as JSON too")
+
+
+def run(args: argparse.Namespace) -> None:
+    """Write the text, print the counts."""
+    if args.max_words < 1 or not args.max_ratio >= 1:
+        raise UserError(f"--max-words {args.max_words} and --max-ratio {args.max_ratio:g} must be at least 1")
+    limits = dataclasses.replace(Limits(), max_words=args.max_words, max_ratio=args.max_ratio)
+    found = distill(args.records, args.out, Selection(limits, tuple(args.skip), args.drop_lowest))
+    print(table(found))
+    if args.report is not None:
+        with atomic_writer(args.report) as out:
+            out.write(json.dumps({**vars(found), "kept": found.kept}) + "\n")
+
+
+def table(found: Distilled) -> str:
+    """The counts, a line a rule."""
+    width = max(len(str(found.decisions)), 7)
+    rows = [f"{'rule':<12}  {'dropped':>{width}}"]
+    rows += [f"{reason:<12}  {count:>{width}}" for reason, count in found.dropped.items()]
+    return "\n".join([*rows, f"{'kept':<12}  {found.kept:>{width}}  of {found.decisions} decisions"])
