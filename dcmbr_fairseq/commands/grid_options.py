@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 SAME = "same"
 
 
-def add_grid_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the axes of the grid, and where pools are kept."""
+def add_grid_arguments(parser: argparse.ArgumentParser, ref_pool: str = "auto") -> None:
+    """Declare the axes of the grid, and where pools are kept; ``ref_pool`` is the default of ``--ref-pool``."""
     grid = parser.add_argument_group("grid")
     grid.add_argument("--num-hyp", default="10,50", metavar="N,N,...", help="pool sizes N (paper and default: 10,50)")
     grid.add_argument(
@@ -28,8 +28,9 @@ def add_grid_arguments(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     add_seeds_argument(grid)
     grid.add_argument(
-        "--ref-pool", default="auto", choices=("auto", "shared", "separate"),
-        help="auto: one pool plays both parts where temperatures and sizes agree, as in decoding (default)",
+        "--ref-pool", default=ref_pool, choices=("auto", "shared", "separate"),
+        help="auto: one pool plays both parts where temperatures and sizes agree, as in decoding; separate: pools of "
+        f"their own everywhere, so that cells differ by temperatures and sizes alone (default: {ref_pool})",
     )  # fmt: skip
     grid.add_argument(
         "--utility-args", default="{}", metavar="JSON", help='arguments by utility, such as \'{"chrf": {"beta": 1}}\''
@@ -79,6 +80,7 @@ def journal_settings(args: argparse.Namespace, plan: "Plan") -> Any:
     """What cells depend on beside their keys: a larger grid may go on with the cells of a smaller one."""
     return {
         **data_settings(args),
+        "rows": 2,  # their form: with the sentences' contributions
         "sizes": plan.sizes,
         "metrics": plan.metrics,
         "ref_pool": plan.ref_pool,

@@ -11,7 +11,7 @@ from dcmbr_fairseq.commands.model_options import (
     open_workspace,
 )
 from dcmbr_fairseq.commands.shared import add_journal_output_argument, parse_names
-from dcmbr_fairseq.present.tidy import Journal, refuse_existing
+from dcmbr_fairseq.present.tidy import Journal, format_rows, refuse_existing
 
 TAKES_FAIRSEQ_FLAGS = True
 
@@ -31,18 +31,27 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="add a column: mean token entropy of the model at T = 1, in nats (Figure 4)",
     )
+    parser.add_argument(
+        "--baseline", metavar="COLUMN=VALUE,...",
+        help="print means over seeds with standard errors, and a paired test of each cell against the one with these "
+        "values, such as temp_hyp=1,temp_ref=1 or decoding=beam or model=NAME",
+    )  # fmt: skip
     add_journal_output_argument(parser, "cell and metric", "the cells that are")
 
 
 def run(args: argparse.Namespace) -> None:
     """Fill the grid and write the table."""
+    from dcmbr_fairseq.measure.cells import against_baseline, parse_baseline, without_contributions
     from dcmbr_fairseq.measure.sweep import sweep
 
     refuse_existing(args.output)
+    conditions = None if args.baseline is None else parse_baseline(args.baseline)
     utilities, metrics = parse_names("--utilities", args.utilities), parse_names("--metrics", args.metrics)
     workspace = open_workspace(args)
     plan = make_plan(args, workspace, utilities, metrics)
     experiment = open_experiment(args, workspace)
     journal = Journal(args.output, journal_settings(args, plan))
-    keys = sweep(experiment, plan, Path(args.pools or f"{args.output}.pools"), journal)
-    journal.finish(journal.rows(keys))
+    rows = journal.rows(sweep(experiment, plan, Path(args.pools or f"{args.output}.pools"), journal))
+    if conditions is not None:
+        print(format_rows(against_baseline(rows, conditions), "text"), end="")
+    journal.finish(without_contributions(rows))

@@ -16,7 +16,7 @@ from dcmbr_fairseq.commands.model_options import (
 from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.files import atomic_writer
 from dcmbr_fairseq.present.tables import as_text
-from dcmbr_fairseq.present.tidy import Journal, Row
+from dcmbr_fairseq.present.tidy import Journal, Row, test_set_of
 
 if TYPE_CHECKING:
     from dcmbr_fairseq.measure.grid import Plan
@@ -46,14 +46,14 @@ def add_tune_arguments(parser: argparse.ArgumentParser) -> None:
         "--surface", metavar="FILE", help="keep the scores as a table, resumable as those of dcmbr sweep"
     )
     add_test_set_arguments(parser)
-    add_grid_arguments(parser)
+    add_grid_arguments(parser, ref_pool="separate")
     temperatures = "0.1,0.3,0.5,0.7,0.9,1"
     parser.set_defaults(num_hyp="10", num_ref=SAME, temp_hyp=temperatures, temp_ref=temperatures)
 
 
 def run(args: argparse.Namespace) -> None:
     """Tune, print and write."""
-    from dcmbr_fairseq.measure.tuning import best_of, decoding_flags, surface_grid, surface_of
+    from dcmbr_fairseq.measure.tuning import decoding_flags, surface_grid, surface_of, verdict
 
     if args.path is None or len(args.path) > 1:
         raise UserError("--tune needs the model as --path MODEL, once: temperatures are a model's own")
@@ -64,18 +64,18 @@ def run(args: argparse.Namespace) -> None:
             f"--tune takes one pool size, got --num-hyp {args.num_hyp} --num-ref {args.num_ref}: choose one"
         )
     rows = measured(args, workspace, plan)
-    surface, metric = surface_of(rows), rows[0]["metric"]
-    best = best_of(surface, metric)
-    print(as_text(surface_grid(surface, best, metric)), end="")
-    print(f"best: T_h = {best.temp_hyp:g}, T_r = {best.temp_ref:g}, {metric} {best.score:.2f} ({rows[0]['signature']})")
+    surface = surface_of(rows)
+    print(as_text(surface_grid(surface)), end="")
+    print(*verdict(surface, rows[0]["signature"], test_set_of(rows[0])), sep="\n")
     if args.output is not None:
         with atomic_writer(args.output) as out:
-            out.writelines(f"{word}\n" for word in decoding_flags(best, plan))
+            out.writelines(f"{word}\n" for word in decoding_flags(surface.best, plan))
         logger.info("wrote %s, to be used as: fairseq-generate ... $(cat %s)", args.output, args.output)
 
 
 def measured(args: argparse.Namespace, workspace: "Workspace", plan: "Plan") -> list[Row]:
     """The rows of the grid: a sweep over temperatures."""
+    from dcmbr_fairseq.measure.cells import without_contributions
     from dcmbr_fairseq.measure.sweep import sweep
 
     experiment = open_experiment(args, workspace)
@@ -83,5 +83,5 @@ def measured(args: argparse.Namespace, workspace: "Workspace", plan: "Plan") -> 
         surface = args.surface or f"{temporary}/surface.tsv"
         journal = Journal(surface, journal_settings(args, plan))
         rows = journal.rows(sweep(experiment, plan, Path(args.pools or f"{surface}.pools"), journal))
-        journal.finish(rows)
+        journal.finish(without_contributions(rows))
     return rows

@@ -10,8 +10,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+import numpy as np
+
 from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.evaluation.segments import SegmentMetric
+from dcmbr_fairseq.evaluation.uncertainty import contributions
 from dcmbr_fairseq.utilities import UTILITIES
 
 logger = logging.getLogger(__name__)
@@ -43,6 +46,11 @@ class Metric(Protocol):
 
     def score(self, hypotheses: Sequence[str], references: Sequence[str], sources: Sequence[str] | None) -> float:
         """The score of one system; three lists of the same length, one text a segment."""
+
+    def contributions(
+        self, hypotheses: Sequence[str], references: Sequence[str], sources: Sequence[str] | None
+    ) -> tuple[float, np.ndarray]:
+        """The score, and ``(B,)`` what each segment contributes; see :mod:`~dcmbr_fairseq.evaluation.uncertainty`."""
 
     def signature(self) -> str:
         """All that the score depends on; sacreBLEU's is complete only after a score was computed."""
@@ -78,6 +86,17 @@ class SacreMetric:
         """See :class:`Metric`."""
         return float(self.implementation.corpus_score(list(hypotheses), [list(references)]).score)
 
+    def contributions(
+        self, hypotheses: Sequence[str], references: Sequence[str], sources: Sequence[str] | None
+    ) -> tuple[float, np.ndarray]:
+        """See :class:`Metric`; by the statistics of sacreBLEU's own significance tests."""
+        rows = np.array(self.implementation._extract_corpus_statistics(list(hypotheses), [list(references)]), float)
+
+        def score(sums: np.ndarray) -> np.ndarray:
+            return np.array([self.implementation._compute_score_from_stats(row.tolist()).score for row in sums])
+
+        return float(score(rows.sum(axis=0)[None])[0]), contributions(rows, score)
+
     def signature(self) -> str:
         """sacreBLEU's own signature."""
         return f"{self.label}|{self.implementation.get_signature()}"
@@ -104,6 +123,13 @@ class MeanMetric:
     def score(self, hypotheses: Sequence[str], references: Sequence[str], sources: Sequence[str] | None) -> float:
         """See :class:`Metric`."""
         return float(self.by_segment.segments(hypotheses, references, sources).mean())
+
+    def contributions(
+        self, hypotheses: Sequence[str], references: Sequence[str], sources: Sequence[str] | None
+    ) -> tuple[float, np.ndarray]:
+        """See :class:`Metric`: the segments' own scores."""
+        values = self.by_segment.segments(hypotheses, references, sources)
+        return float(values.mean()), values
 
     def signature(self) -> str:
         """The utility's signature, that segments were averaged, and the scale."""

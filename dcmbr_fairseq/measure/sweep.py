@@ -14,6 +14,8 @@ from tqdm import tqdm
 
 from dcmbr_fairseq.batches import in_batches
 from dcmbr_fairseq.evaluation.metrics import Metric, MetricOptions, build_metric
+from dcmbr_fairseq.evaluation.uncertainty import standard_error
+from dcmbr_fairseq.measure.cells import CONTRIBUTIONS
 from dcmbr_fairseq.measure.entropy import mean_token_entropies
 from dcmbr_fairseq.measure.experiment import Experiment
 from dcmbr_fairseq.measure.grid import Group, Plan, Sizes
@@ -21,7 +23,7 @@ from dcmbr_fairseq.measure.models import Corpus, System, Workspace
 from dcmbr_fairseq.measure.sampling import PoolKey, PoolStore
 from dcmbr_fairseq.pools.draws import TextPool
 from dcmbr_fairseq.pools.sentence import Pools
-from dcmbr_fairseq.present.tidy import Journal, Key, Row, missing
+from dcmbr_fairseq.present.tidy import DIGITS, Journal, Key, Row, missing
 from dcmbr_fairseq.rules.expected_utility import decide_exactly
 from dcmbr_fairseq.utilities import Comparison, Utility, build_utility
 
@@ -35,7 +37,8 @@ def sweep(experiment: Experiment, plan: Plan, folder: Path, journal: Journal) ->
     """Fill the grid for every model, and file a row for each cell and metric.
 
     Columns: those of docs/analysis.md (the experiment's, then decoding, num_hyp, num_ref, temp_hyp, temp_ref, utility,
-    seed, metric, score), and ref_pool, utility_signature, signature; entropy if asked for.
+    seed, metric, score), ref_pool, standard_error (over sentences and their draws), utility_signature, signature;
+    entropy if asked for; and the sentences' contributions (:mod:`~dcmbr_fairseq.measure.cells`).
 
     Args:
         experiment: models and sentences.
@@ -104,8 +107,11 @@ class Judge:
     def rows(self, translations: Sequence[str]) -> Iterator[Row]:
         """The score of a translated test set by each metric."""
         for metric in self._metrics:
-            score = metric.score(translations, self.references, self.sources)
-            yield {"metric": metric.label, "score": score, "signature": metric.signature()}
+            score, parts = metric.contributions(translations, self.references, self.sources)
+            yield {
+                "metric": metric.label, "score": score, "standard_error": standard_error(parts),
+                "signature": metric.signature(), CONTRIBUTIONS: np.round(parts, DIGITS).tolist(),
+            }  # fmt: skip
 
     def close(self) -> None:
         """Release what utilities and metrics hold."""

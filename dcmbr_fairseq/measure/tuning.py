@@ -2,57 +2,117 @@
 
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from dcmbr_fairseq.evaluation.metrics import ERROR_RATES
+from dcmbr_fairseq.evaluation.uncertainty import compare, holm
+from dcmbr_fairseq.measure.cells import CellScore, cell_scores
 from dcmbr_fairseq.measure.grid import Plan
-from dcmbr_fairseq.present.tables import Cell, Grid
+from dcmbr_fairseq.present.tables import Grid
 from dcmbr_fairseq.present.tidy import Row
 
-#: (T_h, T_r) -> mean score over seeds
-Surface = dict[tuple[float, float], float]
+#: Cells whose corrected p-value is not below this cannot be told from the best.
+LEVEL = 0.05
 
 
-class Best(NamedTuple):
-    """The best cell of a surface."""
+class Cell(NamedTuple):
+    """A cell of the surface.
+
+    Attributes:
+        temp_hyp: T_h.
+        temp_ref: T_r.
+        score: mean over seeds.
+        p_value: of no difference from the best cell: paired over sentences, Holm's over all cells; 1 for the best.
+    """
 
     temp_hyp: float
     temp_ref: float
     score: float
+    p_value: float = 1.0
+
+    @property
+    def is_close(self) -> bool:
+        """Whether it cannot be told from the best."""
+        return self.p_value >= LEVEL
+
+
+@dataclass(frozen=True)
+class Surface:
+    """Scores over pairs of temperatures.
+
+    Attributes:
+        metric: its name.
+        best: the best cell; of equal ones the earlier.
+        error: the standard error of its score, over sentences and their draws; None for a single sentence.
+        seed_error: the same over seeds alone; None for a single seed.
+        cells: all, in the order of the grid.
+    """
+
+    metric: str
+    best: Cell
+    error: float | None
+    seed_error: float | None
+    cells: Sequence[Cell]
+
+    @property
+    def close(self) -> list[Cell]:
+        """The other cells that cannot be told from the best."""
+        return [cell for cell in self.cells if cell.is_close and cell[:2] != self.best[:2]]
 
 
 def surface_of(rows: Sequence[Row]) -> Surface:
-    """The mean score over seeds of each pair of temperatures; rows of one metric, utility and size."""
-    scores: dict[tuple[float, float], list[float]] = {}
-    for row in rows:
-        scores.setdefault((row["temp_hyp"], row["temp_ref"]), []).append(row["score"])
-    return {pair: float(np.mean(values)) for pair, values in scores.items()}
+    """The surface of the rows of a sweep, of one metric, utility and size; in error rates (TER) less is better.
 
-
-def best_of(surface: Surface, metric: str) -> Best:
-    """The best pair of temperatures; of equal ones the earlier. In error rates (TER) less is better."""
+    The best of many cells looks better than it is; the tests against it do not correct for that.
+    """
+    found = cell_scores(rows)
+    metric = found[0].columns["metric"]
     sign = -1 if metric in ERROR_RATES else 1
-    pair = max(surface, key=lambda pair: sign * surface[pair])
-    return Best(*pair, surface[pair])
+    best = max(found, key=lambda cell: sign * cell.score)
+    others = [cell for cell in found if cell is not best]
+    p_values = holm([compare(best.contributions, cell.contributions).p_value for cell in others])
+    known = {id(cell): p_value for cell, p_value in zip(others, p_values, strict=True)}
+
+    def shown(cell: CellScore) -> Cell:
+        return Cell(cell.columns["temp_hyp"], cell.columns["temp_ref"], cell.score, known.get(id(cell), 1.0))
+
+    return Surface(metric, shown(best), best.error, best.seed_error, [shown(cell) for cell in found])
 
 
-def surface_grid(surface: Surface, best: Best, metric: str) -> Grid:
-    """The surface as a table: a row for each T_h, a column for each T_r, the best cell marked by an asterisk."""
-    hyps, refs = (list(dict.fromkeys(pair[axis] for pair in surface)) for axis in (0, 1))
+def surface_grid(surface: Surface) -> Grid:
+    """The surface, a row for each T_h, a column for each T_r; ``*`` marks the best cell, ``~`` those close to it."""
+    cells = {cell[:2]: cell for cell in surface.cells}
+    hyps, refs = (list(dict.fromkeys(pair[axis] for pair in cells)) for axis in (0, 1))
 
-    def cell(hyp: float, ref: float) -> Cell:
-        score = surface.get((hyp, ref))
-        if score is None:
+    def text(hyp: float, ref: float) -> str | None:
+        cell = cells.get((hyp, ref))
+        if cell is None:
             return None
-        return f"{score:.2f}{'*' if (hyp, ref) == (best.temp_hyp, best.temp_ref) else ' '}"
+        return f"{cell.score:.2f}{'*' if (hyp, ref) == surface.best[:2] else '~' if cell.is_close else ' '}"
 
-    rows = [[f"{hyp:g}", *(cell(hyp, ref) for ref in refs)] for hyp in hyps]
-    return Grid([f"{metric}: T_h \\ T_r", *(f"{ref:g} " for ref in refs)], rows)
+    rows = [[f"{hyp:g}", *(text(hyp, ref) for ref in refs)] for hyp in hyps]
+    return Grid([f"{surface.metric}: T_h \\ T_r", *(f"{ref:g} " for ref in refs)], rows)
 
 
-def decoding_flags(best: Best, plan: Plan) -> list[str]:
+def verdict(surface: Surface, signature: str, test_set: str) -> list[str]:
+    """The winner and its uncertainty, in lines."""
+    best = surface.best
+    line = f"best: T_h = {best.temp_hyp:g}, T_r = {best.temp_ref:g}, {surface.metric} {best.score:.2f}"
+    errors = [
+        f"{error:.2f} over {what}"
+        for error, what in ((surface.error, "sentences and their draws"), (surface.seed_error, "seeds"))
+        if error is not None
+    ]
+    close = ", ".join(f"({cell.temp_hyp:g}, {cell.temp_ref:g})" for cell in surface.close)
+    told = f"(T_h, T_r) that cannot be told from it: {close}" if close else "no other cell is as good but for chance"
+    lines = [f"{line} ({signature})", f"on {test_set}"]
+    lines += [f"standard error: {', '.join(errors)}"] if errors else []
+    test = f"paired over sentences, Holm's p {'>=' if close else '<'} {LEVEL}"
+    return lines + ([f"{told} ({test})"] if len(surface.cells) > 1 else [])
+
+
+def decoding_flags(best: Cell, plan: Plan) -> list[str]:
     """The flags of fairseq-generate that decode as the best cell did, one word each."""
     (sizes,), (utility,) = plan.sizes, plan.utilities
     arguments: Any = plan.utility_args.get(utility, {})

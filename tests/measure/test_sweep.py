@@ -81,6 +81,15 @@ def test_a_cell_is_what_fairseq_generate_decodes(toy: Any, table: Path, fairseq:
     expected = sacrebleu.corpus_chrf(translations, [toy.lines("de")]).score
     found = cell(table, temp_hyp=0.5, temp_ref=1.0, num_hyp=8, seed=5, metric="chrF")
     assert found == pytest.approx(expected, abs=1e-6)
+    without = [
+        [text for j, text in enumerate(part) if j != i] for i in range(23) for part in (translations, toy.lines("de"))
+    ]
+    left_out = [sacrebleu.corpus_chrf(h, [r]).score for h, r in zip(without[::2], without[1::2], strict=True)]
+    error = np.sqrt(22 / 23 * np.sum((np.array(left_out) - np.mean(left_out)) ** 2))  # the jackknife, plainly
+    (row,) = [r for r in read(table) if (r["temp_hyp"], r["temp_ref"], r["num_hyp"], r["seed"], r["metric"])
+              == ("0.5", "1.0", "8", "5", "chrF")]  # fmt: skip
+    assert float(row["standard_error"]) == pytest.approx(error, abs=1e-5)
+    assert (row["task"], row["subset"], row["sentences"]) == ("data-bin-en-de", "test", "23")
 
 
 @pytest.mark.parametrize("temp_hyp, temp_ref", [(0.5, 0.5), (1.0, 0.5)])
@@ -117,7 +126,7 @@ def test_the_column_of_entropy(toy: Any, table: Path) -> None:
     assert found == pytest.approx(expected.nats, abs=1e-6)
 
 
-def test_it_goes_on_cell_by_cell(toy: Any, table: Path, tmp_path: Path, monkeypatch: Any) -> None:
+def test_it_goes_on_cell_by_cell(toy: Any, table: Path, tmp_path: Path, monkeypatch: Any, capsys: Any) -> None:
     output = tmp_path / "sweep.tsv"
     arguments = ["sweep", *flags(toy), "--path", str(toy.checkpoint), "--with-beam", "--beam", "3", "--entropy"]
     arguments += ["--output", str(output), "--pools", f"{table}.pools"]
@@ -134,9 +143,11 @@ def test_it_goes_on_cell_by_cell(toy: Any, table: Path, tmp_path: Path, monkeypa
     monkeypatch.setattr(
         sweep_module, "group_rows", lambda group, *others: done.append(group) or original(group, *others)
     )
-    assert main([*arguments, *GRID]) == 0
+    assert main([*arguments, *GRID, "--baseline", "temp_hyp=1,temp_ref=1"]) == 0
     assert len(done) == len(set(done)) == 8  # no group twice
     assert read(output) == read(table)
+    shown = capsys.readouterr().out
+    assert shown.count("\n") >= 2 * (1 + 8) and "data-bin-en-de, test, 23 sentences" in shown
 
 
 def test_pools_on_disk_are_used_again_and_grow(toy: Any, tmp_path: Path, monkeypatch: Any) -> None:

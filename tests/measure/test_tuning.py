@@ -4,19 +4,31 @@ import csv
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import sacrebleu
 from fairseq_commands import generated
 
 from dcmbr_fairseq.cli import main
+from dcmbr_fairseq.measure.cells import CONTRIBUTIONS
 from dcmbr_fairseq.measure.grid import Plan, Sizes
-from dcmbr_fairseq.measure.tuning import Best, best_of, decoding_flags, surface_grid, surface_of
+from dcmbr_fairseq.measure.tuning import Cell, decoding_flags, surface_grid, surface_of, verdict
 from dcmbr_fairseq.present.tables import as_text
 
-ROWS = [
-    {"temp_hyp": hyp, "temp_ref": ref, "score": score}
-    for hyp, ref, score in [(0.5, 0.5, 50.0), (0.5, 1.0, 53.0), (1.0, 0.5, 40.0), (1.0, 1.0, 41.0), (0.5, 0.5, 58.0)]
-]
+
+def rows_of(scores: dict[tuple[float, float], list[list[float]]], metric: str = "chrF") -> list[dict[str, Any]]:
+    """Rows of a sweep: for each pair of temperatures the sentences' scores under each seed."""
+    return [
+        {"temp_hyp": hyp, "temp_ref": ref, "seed": seed, "metric": metric, "score": float(np.mean(parts)),
+         CONTRIBUTIONS: parts}
+        for (hyp, ref), seeds in scores.items() for seed, parts in enumerate(seeds)
+    ]  # fmt: skip
+
+
+SURFACE = {
+    (0.5, 0.5): [[50.0, 52.0] * 8, [58.0, 56.0] * 8], (0.5, 1.0): [[52.0, 54.0] * 8],
+    (1.0, 0.5): [[40.0, 40.0] * 8], (1.0, 1.0): [[40.0, 42.0] * 8],
+}  # fmt: skip
 
 
 def flags(toy: Any) -> list[str]:
@@ -24,27 +36,48 @@ def flags(toy: Any) -> list[str]:
 
 
 def test_seeds_are_averaged_and_the_best_is_chosen() -> None:
-    surface = surface_of(ROWS)
-    assert surface == {(0.5, 0.5): 54.0, (0.5, 1.0): 53.0, (1.0, 0.5): 40.0, (1.0, 1.0): 41.0}
-    assert best_of(surface, "chrF") == Best(0.5, 0.5, 54.0)
-    assert best_of(surface, "TER") == Best(1.0, 0.5, 40.0)  # an error rate
+    surface = surface_of(rows_of(SURFACE))
+    assert [cell[:3] for cell in surface.cells] == [(0.5, 0.5, 54), (0.5, 1.0, 53), (1.0, 0.5, 40), (1.0, 1.0, 41)]
+    assert surface.best[:3] == (0.5, 0.5, 54.0)
+    assert surface_of(rows_of(SURFACE, "TER")).best[:3] == (1.0, 0.5, 40.0)  # an error rate
 
 
 def test_of_equal_cells_the_first_is_chosen() -> None:
-    assert best_of({(0.3, 0.5): 1.0, (0.5, 0.5): 1.0}, "chrF") == Best(0.3, 0.5, 1.0)
+    surface = surface_of(rows_of({(0.3, 0.5): [[1.0, 1.0]], (0.5, 0.5): [[1.0, 1.0]]}))
+    assert surface.best[:3] == (0.3, 0.5, 1.0) and [cell[:2] for cell in surface.close] == [(0.5, 0.5)]
 
 
 def test_the_surface_is_shown_with_its_best_cell_marked() -> None:
-    surface = surface_of(ROWS)
-    text = as_text(surface_grid(surface, best_of(surface, "chrF"), "chrF"))
+    text = as_text(surface_grid(surface_of(rows_of(SURFACE))))
     head, _, first, second = text.splitlines()
     assert head.split() == ["chrF:", "T_h", "\\", "T_r", "0.5", "1"]
     assert first.split() == ["0.5", "54.00*", "53.00"] and second.split() == ["1", "40.00", "41.00"]
 
 
+def test_what_cannot_be_told_from_the_best_is_named() -> None:
+    dice = np.random.default_rng(3)
+    sentences = dice.normal(50, 10, 40)  # the same for all cells: pairing takes their spread away
+    scores = {
+        (0.5, 0.5): [(sentences + dice.normal(1.0, 1, 40)).tolist() for _ in range(3)],
+        (0.5, 0.7): [(sentences + dice.normal(0.8, 1, 40)).tolist() for _ in range(3)],
+        (1.0, 1.0): [(sentences + dice.normal(-2.0, 1, 40)).tolist() for _ in range(3)],
+    }
+    surface = surface_of(rows_of(scores))
+    assert {cell[:2] for cell in (surface.best, *surface.close)} == {(0.5, 0.5), (0.5, 0.7)}
+    lines = verdict(surface, "chrF|sig", "x-en-de, valid, 40 sentences")
+    assert "on x-en-de, valid, 40 sentences" in lines and lines[0].endswith("(chrF|sig)")
+    mean = np.mean(scores[surface.best[:2]], axis=0)
+    assert surface.error == pytest.approx(np.std(mean, ddof=1) / np.sqrt(40))
+    assert surface.seed_error == pytest.approx(np.std(np.mean(scores[surface.best[:2]], axis=1), ddof=1) / np.sqrt(3))
+    assert f"standard error: {surface.error:.2f} over sentences and their draws, {surface.seed_error:.2f}" in lines[2]
+    assert lines[3].startswith("(T_h, T_r) that cannot be told from it: (0.5, 0.")
+    shown = as_text(surface_grid(surface))
+    assert shown.count("~") == 1 and shown.count("*") == 1
+
+
 def test_flags_keep_the_utility_s_arguments_in_one_word() -> None:
     plan = Plan([Sizes(10, 20)], [(0.5, 1.0)], ["chrf"], utility_args={"chrf": {"beta": 1, "word_order": 2}})
-    words = decoding_flags(Best(0.5, 1.0, 54.0), plan)
+    words = decoding_flags(Cell(0.5, 1.0, 54.0), plan)
     assert words[words.index("--utility-args") + 1] == '{"beta":1,"word_order":2}'
     assert words[words.index("--num-ref") + 1] == "20" and words[words.index("--temp-ref") + 1] == "1"
 
@@ -57,12 +90,16 @@ def test_fairseq_generate_with_the_flags_scores_what_was_promised(
     arguments = ["--path", str(toy.checkpoint), *grid, "--output", str(best), "--surface", str(surface)]
     assert main(["temperature", "--tune", *flags(toy), *arguments]) == 0
     shown = capsys.readouterr().out.splitlines()
-    assert shown[0].split()[-1] == "0.7" and shown[-1].startswith("best: T_h = 0.4, T_r = 0.7, chrF ")
+    assert shown[0].split()[-1] == "0.7"
+    (found,) = (line for line in shown if line.startswith("best: "))
+    assert found.startswith("best: T_h = 0.4, T_r = 0.7, chrF ") and "on data-bin-en-de, valid, 40 sentences" in shown
     done = fairseq("generate", *flags(toy), "--path", toy.checkpoint, *best.read_text().split())
     translations = [text for _, text in sorted(generated(done.stdout))]
     score = sacrebleu.corpus_chrf(translations, [toy.lines("de", "valid")]).score
     with surface.open() as lines:
-        scores = {float(row["temp_hyp"]): float(row["score"]) for row in csv.DictReader(lines, delimiter="\t")}
+        rows = list(csv.DictReader(lines, delimiter="\t"))
+    assert {row["ref_pool"] for row in rows} == {"separate"} and CONTRIBUTIONS not in rows[0]
+    scores = {float(row["temp_hyp"]): float(row["score"]) for row in rows}
     assert scores[0.4] == pytest.approx(score, abs=1e-6) and scores[0.4] > scores[1.5]
 
 
