@@ -7,6 +7,7 @@ import os
 
 from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.files import atomic_writer
+from dcmbr_fairseq.pools.rows import Record
 from dcmbr_fairseq.present.report.collect import (
     describe,
     read_compared,
@@ -16,7 +17,7 @@ from dcmbr_fairseq.present.report.collect import (
     views,
 )
 from dcmbr_fairseq.present.report.page import render_page
-from dcmbr_fairseq.utilities import build_utility, parse_utility_args
+from dcmbr_fairseq.utilities import Utility, build_utility, parse_utility_args
 
 logger = logging.getLogger(__name__)
 
@@ -32,9 +33,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--references", metavar="FILE", help="human references: adds utilities against them")
     parser.add_argument("--name", help="how the decision recorded with the pools is called (default: by its decoding)")
     parser.add_argument(
-        "--utility", metavar="NAME", help="fills the heat maps (default: the one that decided if it is cheap, or chrf)"
+        "--utility", action="append", metavar="NAME",
+        help="fills the heat maps (default: the one that decided if it is cheap, or chrf); may be repeated: further "
+        "utilities stand beside",
+    )  # fmt: skip
+    parser.add_argument(
+        "--utility-args", action="append", metavar="JSON", help="its arguments; repeated in the order of --utility"
     )
-    parser.add_argument("--utility-args", metavar="JSON", help="its arguments")
     parser.add_argument(
         "--heat-map-size", type=int, default=100, metavar="K",
         help="at most K x K cells, the best hypotheses against the most frequent references (default: 100)",
@@ -46,17 +51,30 @@ def run(args: argparse.Namespace) -> None:
     """Read, compute the utilities, and write the page."""
     if args.heat_map_size < 1:
         raise UserError(f"--heat-map-size must be >= 1, got {args.heat_map_size}")
-    if args.utility is None and args.utility_args is not None:
-        raise UserError(f"--utility-args {args.utility_args} need --utility: name the utility that they belong to")
+    if len(args.utility_args or ()) > len(args.utility or ()):
+        raise UserError(
+            f"--utility-args {args.utility_args[-1]} need --utility: name the utility that they belong to, each in turn"
+        )
     rows = read_rows(args.pools)
     compared = read_compared(args.compare, rows)
     references = read_references(args.references, rows)
-    chosen = recorded_utility(rows)
-    if args.utility is not None:
-        chosen = {"name": args.utility, "arguments": parse_utility_args(args.utility_args or "{}")}
-    with contextlib.closing(build_utility(**chosen)) as utility:
-        setting = describe(rows, utility, list(compared), args.name)
-        page = render_page(views(rows, utility, compared, references), setting, args.title, args.heat_map_size)
+    with contextlib.ExitStack() as undo:
+        utilities = [undo.enter_context(contextlib.closing(utility)) for utility in build_utilities(args, rows)]
+        setting = describe(rows, utilities, list(compared), args.name)
+        page = render_page(views(rows, utilities, compared, references), setting, args.title, args.heat_map_size)
         with atomic_writer(args.output) as out:
             out.writelines(page)
     logger.info("wrote %s: %d sentences, %.1f MB", args.output, len(rows), os.path.getsize(args.output) / 1e6)
+
+
+def build_utilities(args: argparse.Namespace, rows: list[Record]) -> list[Utility]:
+    """Those that are named, or the one that decided.
+
+    Raises:
+        UserError: one is unknown or cannot be had.
+    """
+    if args.utility is None:
+        return [build_utility(**recorded_utility(rows))]
+    arguments = [parse_utility_args(text) for text in args.utility_args or ()]
+    arguments += [{}] * (len(args.utility) - len(arguments))
+    return [build_utility(name, own) for name, own in zip(args.utility, arguments, strict=True)]

@@ -1,6 +1,8 @@
 """The report: its data are the pools', and the page works in a browser: no network, by keyboard, when narrow."""
 
 import base64
+import csv
+import io
 import json
 import re
 import shutil
@@ -13,11 +15,12 @@ import numpy as np
 import pytest
 
 from dcmbr_fairseq.cli import main
+from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.pools.draws import TextPool
-from dcmbr_fairseq.pools.rows import format_row, make_row
+from dcmbr_fairseq.pools.rows import Record, format_row, make_row
 from dcmbr_fairseq.pools.sentence import Pools
-from dcmbr_fairseq.present.report.collect import read_rows, views
-from dcmbr_fairseq.present.report.page import detail, fill, quantise
+from dcmbr_fairseq.present.report.collect import View, describe, read_rows, views
+from dcmbr_fairseq.present.report.page import detail, fill, quantise, render_page
 from dcmbr_fairseq.rules.expected_utility import decide_exactly
 from dcmbr_fairseq.utilities import build_utility
 
@@ -130,7 +133,7 @@ def test_quantisation_reaches_both_ends():
 def test_large_heat_maps_keep_the_best_and_the_most_frequent(tmp_path):
     row = {"hypotheses": ["c", "a b", "a"], "references": ["x", "a b", "y", "a b"]}
     (tmp_path / "pools.jsonl").write_text(json.dumps(row) + "\n")
-    (view,) = views(read_rows(tmp_path / "pools.jsonl"), build_utility("chrf", {}), {})
+    (view,) = views(read_rows(tmp_path / "pools.jsonl"), [build_utility("chrf", {})], {})
     entry, cells = detail(view, 2)
     assert (entry["order"], entry["rows"], entry["columns"]) == ([1, 2, 0], 2, [1, 0])
     assert cells[0] == 255 and cells[1] == 0 and len(cells) == 4  # u("a b", "a b"), u("a b", "x")
@@ -144,8 +147,78 @@ def test_pools_without_a_decision_are_decided_by_the_reports_utility(tmp_path):
     (tmp_path / "pools.jsonl").write_text(
         json.dumps({"hypotheses": ["b", "a b c", "a b"], "references": ["a b"]}) + "\n"
     )
-    (view,) = views(read_rows(tmp_path / "pools.jsonl"), build_utility("chrf", {}), {})
-    assert view.texts == ["a b"] and view.recorded is None and view.text_expected[0] == 100
+    (view,) = views(read_rows(tmp_path / "pools.jsonl"), [build_utility("chrf", {})], {})
+    assert view.texts == ["a b"] and view.recorded is None and view.measured[0].text_expected[0] == 100
+
+
+def test_the_closest_decision_is_by_what_decided_and_needs_two_texts(tmp_path):
+    rows = [
+        {"hypotheses": ["a", "a b"], "expected_utilities": [0.5, 0.25], "translation": "a"},
+        {"hypotheses": ["same", "same"]},
+        {"hypotheses": ["b", "a b c", "a b"], "references": ["a b"]},
+        {"hypotheses": ["a", "a b"], "expected_utilities": [0.5, float("nan")]},
+    ]
+    (tmp_path / "pools.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows[:3]))
+    found = list(views(read_rows(tmp_path / "pools.jsonl"), [build_utility("chrf", {})], {}))
+    assert (found[0].margin, found[1].margin) == (0.25, None)
+    values = np.sort(build_utility("chrf", {}).pairwise(["b", "a b c", "a b"], ["a b"])[:, 0])
+    assert found[2].margin == pytest.approx(values[2] - values[1])
+    record = Record(0, found[0].record.pools, rows[3])
+    assert View(record, found[0].texts, found[0].measured).recorded is None  # what is not finite did not decide
+
+
+def strict(data: bytes):
+    """JSON as a browser reads it."""
+    return json.loads(data, parse_constant=lambda name: pytest.fail(f"{name} is no JSON"))
+
+
+def test_numbers_that_are_not_finite_do_not_reach_the_page(tmp_path):
+    settings = {"decoding": "mbr", "unkpen": float("nan"), "nested": {"deep": float("inf")}}
+    pools = Pools.of([pool_of(["a", "a b"])], "x")
+    row = {"settings": settings, "expected_utilities": [float("nan"), 1.0], "seed": 3}
+    setting = describe([Record(0, pools, row)], [build_utility("chrf", {})], [], None)
+    found = views([Record(0, pools, row)], [build_utility("chrf", {})], {})
+    html = "".join(render_page(found, setting, "t"))
+    data = strict(unpack(html, "index"))
+    assert data["facts"] == {"seed": "3", "decoding": "mbr", "unkpen": "NaN", "nested.deep": "Infinity"}
+    block = unpack(html, "block-0")
+    strict(block[4 : 4 + struct.unpack("<I", block[:4])[0]])
+
+    class Broken(type(build_utility("chrf", {}))):
+        def pairwise_batch(self, batch):
+            return [np.full((len(c.hypotheses), len(c.references)), np.nan) for c in batch]
+
+    with pytest.raises(UserError, match="Broken gives a number that is not finite for the pool of 'a'"):
+        list(views([Record(0, pools, row)], [Broken()], {}))
+
+
+def test_the_head_says_model_data_and_seed_first(tmp_path):
+    settings = {"decoding": "dcmbr", "num_hyp": 5, "path": "m.pt", "data": {"subset": "test", "sources": "abc"}}
+    records = [Record(i, Pools.of([pool_of(["a"])], "x"), {"settings": settings, "seed": 7 + i % 2}) for i in range(4)]
+    facts = describe(records, [build_utility("chrf", {})], [], None).facts
+    assert list(facts.items()) == [
+        ("path", "m.pt"), ("seed", "7, 8"), ("decoding", "dcmbr"), ("num_hyp", "5"), ("data.subset", "test"),
+        ("data.sources", "abc"),
+    ]  # fmt: skip
+
+
+def test_several_utilities_stand_side_by_side(tmp_path):
+    write_inputs(tmp_path)
+    arguments = ["--utility", "chrf", "--utility", "bleu", "--utility-args", '{"beta": 1}', "--references"]
+    arguments += [f"{tmp_path}/references.txt", "--compare", f"beam={tmp_path}/beam.txt"]
+    assert main(["report", str(tmp_path / "pools.jsonl"), "-o", str(tmp_path / "page.html"), *arguments]) == 0
+    html = (tmp_path / "page.html").read_text("utf-8")
+    data = strict(unpack(html, "index"))
+    assert data["utilities"] == ["chrF", "BLEU"] and data["signatures"][0].startswith("chrF")
+    texts = ["a dog runs", "the dog runs"]
+    for numbers, utility in (
+        (data["sentences"][0], build_utility("chrf", {"beta": 1})),
+        (data["sentences"][0]["further"][0], build_utility("bleu", {})),
+    ):
+        matrix = utility.pairwise(texts, [*dict.fromkeys(SENTENCES[0][1])])
+        np.testing.assert_allclose(numbers["expected"], matrix @ pool_of(SENTENCES[0][1]).weights(), atol=6e-4)
+        quality = utility.pairwise(texts, [REFERENCES[0]])[:, 0]
+        np.testing.assert_allclose(numbers["quality"], quality, atol=6e-4)
 
 
 @pytest.mark.parametrize(
@@ -307,7 +380,7 @@ def test_keyboard_alone_reaches_everything(opened):
     assert heading(opened) == "Sentence 1"
     press(opened, Keys.BACKSPACE)
     wait_for(opened, "document.querySelectorAll('#list li').length === 60")
-    press(opened, Keys.TAB, Keys.TAB, Keys.TAB, Keys.TAB)
+    press(opened, *[Keys.TAB] * 8)  # sort, two boxes, three choices of gains and marks, saving
     assert opened.execute_script("return document.activeElement.dataset.position") == "1"  # one stop in the list
     press(opened, Keys.ARROW_DOWN)
     wait_for(opened, "document.activeElement.dataset.position === '2'")
@@ -319,7 +392,7 @@ def test_keyboard_alone_reaches_everything(opened):
 def test_heat_map_shows_utilities_by_keyboard_and_pointer(opened):
     from selenium.webdriver.common.keys import Keys
 
-    opened.execute_script("document.querySelector('canvas').focus()")
+    opened.execute_script("document.querySelector('main canvas').focus()")
     press(opened, Keys.ARROW_RIGHT)
     assert texts_in(opened, "#cell")[0].startswith(
         "row 1, column 1: u = 100.0hypothesis: a dog runsreference: a dog runs"
@@ -331,7 +404,7 @@ def test_heat_map_shows_utilities_by_keyboard_and_pointer(opened):
     assert float(shown[1]) == pytest.approx(value, abs=0.3) and list(shown.groups()[1:]) == names[:2]
     first, second = (
         opened.execute_script(
-            "const c = document.querySelector('canvas'); const half = c.cell / 2;"
+            "const c = document.querySelector('main canvas'); const half = c.cell / 2;"
             "return [...c.getContext('2d').getImageData(arguments[0] * c.cell + half, c.cell + half, 1, 1).data]", x
         )
         for x in (1, 3)
@@ -380,7 +453,139 @@ def test_differences_are_longest_common_subsequences(opened):
     assert agree is True
 
 
-@pytest.mark.parametrize("width", [320, 360, 700])
+def sorted_by(browser, title):
+    from selenium.webdriver.common.by import By
+    from selenium.webdriver.support.ui import Select
+
+    Select(browser.find_element(By.ID, "sort")).select_by_visible_text(title)
+    wait_for(browser, "state.listed === 60")
+    shown = "return [...document.querySelectorAll('#list .number')].map((e) => e.children[0].textContent)"
+    return browser.execute_script("return state.order"), browser.execute_script(shown)
+
+
+def test_the_list_shows_what_it_is_sorted_by(opened):
+    order, shown = sorted_by(opened, "gain in expected utility over beam")
+    gains = opened.execute_script("return state.data.sentences.map((s) => s.expected[0] - s.expected[1])")
+    assert [gains[i] for i in order] == sorted(gains, reverse=True)
+    assert [float(text) for text in shown] == pytest.approx([gains[i] for i in order], abs=0.051)
+    order, shown = sorted_by(opened, "closest decision")
+    margins = opened.execute_script("return state.data.sentences.map((s) => s.margin)")
+    assert [margins[i] for i in order] == sorted(margins)
+    assert [float(text.removeprefix("by ")) for text in shown] == pytest.approx(sorted(margins), rel=0.01)
+
+
+def test_gains_are_filtered_by_quadrant_and_by_frame(opened):
+    from selenium.webdriver.common.action_chains import ActionChains
+    from selenium.webdriver.common.by import By
+    from selenium.webdriver.support.ui import Select
+
+    gains = opened.execute_script("return state.data.sentences.map((s) => gains(s))")
+    for name, signs in (("utility up, reference down", (1, -1)), ("utility up, reference up", (1, 1))):
+        Select(opened.find_element(By.ID, "quadrant")).select_by_visible_text(name)
+        wanted = [i for i, (x, y) in enumerate(gains) if x * signs[0] > 0 and y * signs[1] > 0]
+        wait_for(opened, "JSON.stringify(state.order) === arguments[0]", json.dumps(wanted, separators=(",", ":")))
+    assert wanted
+    Select(opened.find_element(By.ID, "quadrant")).select_by_visible_text("all gains")
+    wait_for(opened, "state.order.length === 60")
+    opened.find_element(By.CSS_SELECTOR, "#gains summary").click()
+    wait_for(opened, "document.getElementById('scatter').width > 240")
+    canvas = opened.find_element(By.ID, "scatter")
+    box = canvas.rect  # a frame over the right half
+    ActionChains(opened).move_to_element_with_offset(
+        canvas, 0, int(-box["height"] / 2) + 2
+    ).click_and_hold().move_to_element_with_offset(
+        canvas, int(box["width"] / 2) - 2, int(box["height"] / 2) - 2
+    ).release().perform()
+    wait_for(opened, "state.brush !== null")
+    low, high = opened.execute_script("return state.brush[0]")
+    wanted = [i for i, (x, _) in enumerate(gains) if low <= x <= high]
+    wait_for(opened, "JSON.stringify(state.order) === arguments[0]", json.dumps(wanted, separators=(",", ":")))
+    assert 0 < len(wanted) < 60
+    opened.find_element(By.ID, "unbrush").click()
+    wait_for(opened, "state.order.length === 60")
+    best = max(range(60), key=lambda i: gains[i][0])  # a click opens the nearest point
+    scale = "const s = scatterScale(document.getElementById('scatter'));"
+    place = opened.execute_script(f"{scale} return [s.place(arguments[0], 0), s.place(arguments[1], 1)]", *gains[best])
+    offset = [int(at - side / 2) for at, side in zip(place, (box["width"], box["height"]), strict=True)]
+    ActionChains(opened).move_to_element_with_offset(canvas, *offset).click().perform()
+    nearest = "gains(state.data.sentences[state.position]).every((value, axis) => value === arguments[axis])"
+    wait_for(opened, nearest, *gains[best])
+
+
+def test_the_list_is_saved_as_a_table(opened):
+    opened.find_element("id", "query").send_keys("Satz 1")
+    wait_for(opened, "state.order.length === 10")
+    text = opened.execute_script("return exported()")
+    rows = list(csv.reader(text.splitlines(), delimiter="\t"))
+    assert rows[0] == ["id", "source", "reference", "DC-MBR", "DC-MBR: expected chrF", "DC-MBR: chrF to reference",
+                       "beam", "beam: expected chrF", "beam: chrF to reference"]  # fmt: skip
+    assert [row[0] for row in rows[1:]] == [str(i) for i in range(10, 20)] and len(rows[1]) == 9
+    entry = opened.execute_script("return state.data.sentences[10]")
+    assert rows[1][3] == entry["texts"][0] and float(rows[1][8]) == entry["quality"][1]
+    opened.find_element("id", "query").clear()
+    opened.find_element("id", "query").send_keys("{{")  # quotes and a line separator
+    wait_for(opened, "state.order.length === 1")
+    text = opened.execute_script(r"return exported().replaceAll('\ud800', '\ufffd')")  # the driver speaks UTF-8
+    (_, row) = csv.reader(io.StringIO(text, newline=""), delimiter="\t")
+    assert row[1] == ODD.replace("\ud800", "\ufffd")
+
+
+def test_marks_are_against_the_system_that_is_chosen(opened):
+    from selenium.webdriver.support.ui import Select
+
+    heading_ = "return [...document.querySelectorAll('main h3')][0].textContent"
+    assert opened.execute_script(heading_) == "Choices; words marked differ from DC-MBR"
+    Select(opened.find_element("id", "base")).select_by_visible_text("beam")
+    wait_for(opened, "[...document.querySelectorAll('main h3')][0].textContent.endsWith('beam')")
+    assert texts_in(opened, "[aria-label='Choices'] tr:nth-child(1) ins") == ["a"]  # "a dog runs", not "the dog runs"
+
+
+def test_no_word_of_a_heading_is_broken_on_a_narrow_screen(opened):
+    metrics = {"width": 390, "height": 800, "deviceScaleFactor": 1, "mobile": True}
+    opened.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+    wait_for(opened, "innerWidth === 390 && document.documentElement.scrollWidth <= innerWidth")
+    broken = opened.execute_script(
+        """
+        const found = [];
+        const headings = document.querySelectorAll("h1, h2, h3, main thead th:not(.text), #systems th, summary");
+        for (const heading of headings) {
+          const walker = document.createTreeWalker(heading, NodeFilter.SHOW_TEXT);
+          while (walker.nextNode())
+            for (const match of walker.currentNode.data.matchAll(/[^\\s-]+/g)) {
+              const range = document.createRange();
+              range.setStart(walker.currentNode, match.index);
+              range.setEnd(walker.currentNode, match.index + match[0].length);
+              const lines = new Set([...range.getClientRects()].map((box) => Math.round(box.top)));
+              if (lines.size > 1) found.push(match[0]);
+            }
+        }
+        return found;
+        """
+    )
+    assert broken == []
+
+
+@pytest.mark.parametrize("size", [(390, 800), (1280, 900)])
+def test_the_address_brings_the_sentence_into_view(opened, page, size):
+    metrics = {"width": size[0], "height": size[1], "deviceScaleFactor": 1, "mobile": size[0] < 720}
+    opened.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+    opened.get("about:blank")
+    opened.get(page.as_uri() + "#sentence=29")
+    wait_for(opened, "document.documentElement.dataset.ready")
+    for sentence in (29, 47):
+        wait_for(opened, "document.querySelector('main h2').textContent === arguments[0]", f"Sentence {sentence}")
+        in_view = (
+            "(() => { const e = arguments[0] === 'h' ? document.querySelector('main h2') : document.querySelector("
+            "'#list [aria-current]'); const b = e.getBoundingClientRect(); const l = document.getElementById('list')"
+            ".getBoundingClientRect(); return arguments[0] === 'h' ? b.top >= -1 && b.bottom <= innerHeight"
+            " : b.bottom > l.top && b.top < l.bottom; })()"
+        )
+        wait_for(opened, in_view, "h")
+        wait_for(opened, in_view, "list")
+        opened.execute_script("location.hash = '#sentence=47'")
+
+
+@pytest.mark.parametrize("width", [320, 360, 390, 700])
 def test_narrow_screens_need_no_sideways_scrolling(opened, width):
     metrics = {"width": width, "height": 700, "deviceScaleFactor": 1, "mobile": True}
     opened.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)

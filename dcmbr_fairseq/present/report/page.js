@@ -4,7 +4,8 @@
 const PAGE = 300; // sentences listed at once
 const VIRIDIS = ["440154", "482878", "3e4989", "31688e", "26828e", "1f9e89", "35b779", "6ece58", "b5de2b", "fde725"];
 const $ = (id) => document.getElementById(id);
-const state = { data: null, order: [], listed: 0, position: -1, blocks: new Map(), sort: null };
+const state = { data: null, order: [], listed: 0, position: -1, blocks: new Map(), sort: null, digits: [],
+  brush: null };
 
 // --- data ---------------------------------------------------------------------------------------------------------
 
@@ -55,10 +56,15 @@ function text(tag, content, properties = {}) {
   return element(tag, { dir: "auto", ...properties }, content === "" ? element("i", {}, "(empty)") : content);
 }
 
-function shown(value) {
-  if (value === undefined || value === null) return "-";
-  return value.toFixed(state.data.high > 2 ? 1 : 3); // chrF runs from 0 to 100, BLEURT about from 0 to 1
+// A number on the scale of a utility: chrF runs from 0 to 100, BLEURT about from 0 to 1.
+function shown(value, utility = 0) {
+  return value === undefined || value === null ? "-" : value.toFixed(state.digits[utility]);
 }
+
+const signed = (value) => (value > 0 ? "+" : "") + shown(value);
+
+// The numbers of a sentence by each utility: the first stand in the sentence itself.
+const byUtility = (numbers) => [numbers, ...(numbers.further || [])];
 
 const ranking = (values) => values.map((_, i) => i).sort((a, b) => values[b] - values[a] || a - b);
 const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
@@ -106,16 +112,21 @@ function marked(before, after) {
 
 // --- the list of sentences ----------------------------------------------------------------------------------------
 
+// Ways to sort: title, key of a sentence (least first), and what the list shows of it.
 function sortings() {
   const { sentences, systems } = state.data;
-  const found = [["file order", (s, i) => i], ["closest decision", (s) => s.margin],
-    ["least sure", (s) => s.expected[0]], ["most distinct hypotheses", (s) => -s.distinct],
-    ["longest source", (s) => -s.source.length]];
+  const found = [["file order", (s, i) => i, () => ""],
+    ["closest decision", (s) => (s.margin === null ? Infinity : s.margin),
+      (s) => (s.margin === null ? "one text only" : `by ${s.margin.toPrecision(3)}`)],
+    ["least sure", (s) => s.expected[0], (s) => shown(s.expected[0])],
+    ["most distinct hypotheses", (s) => -s.distinct, (s) => `${s.distinct} distinct`],
+    ["longest source", (s) => -s.source.length, (s) => `${s.source.length} characters`]];
   for (let k = 1; k < systems.length; k++) {
-    found.push([`gain in expected utility over ${systems[k]}`, (s) => s.expected[k] - s.expected[0]]);
+    const gain = (s) => s.expected[0] - s.expected[k], better = (s) => s.quality[0] - s.quality[k];
+    found.push([`gain in expected utility over ${systems[k]}`, (s) => -gain(s), (s) => signed(gain(s))]);
     if (sentences[0].quality) {
-      found.push([`better than ${systems[k]} (reference)`, (s) => s.quality[k] - s.quality[0]]);
-      found.push([`worse than ${systems[k]} (reference)`, (s) => s.quality[0] - s.quality[k]]);
+      found.push([`better than ${systems[k]} (reference)`, (s) => -better(s), (s) => signed(better(s))]);
+      found.push([`worse than ${systems[k]} (reference)`, better, (s) => signed(better(s))]);
     }
   }
   return found;
@@ -146,12 +157,15 @@ async function refresh() {
   const [, key] = state.sort[$("sort").selectedIndex];
   const keys = new Map(found.map((position) => [position, key(sentences[position], position)]));
   state.order = found.filter((position) => !$("changed").checked || differs(sentences[position]))
+    .filter((position) => fits(sentences[position]))
     .sort((a, b) => keys.get(a) - keys.get(b) || a - b);
   $("count").textContent = `${state.order.length} of ${sentences.length} sentences`;
   $("list").replaceChildren();
   state.listed = 0;
+  $("export").disabled = !state.order.length;
   listMore();
   markCurrent();
+  drawScatter();
 }
 
 function listMore(until = 0) {
@@ -163,7 +177,8 @@ function listMore(until = 0) {
 
 function listItem(position) {
   const sentence = state.data.sentences[position];
-  const top = element("span", { className: "number" }, `${sentence.id}`,
+  const [, , value] = state.sort[$("sort").selectedIndex];
+  const top = element("span", { className: "number" }, `${sentence.id}`, element("span", {}, value(sentence)),
     differs(sentence) ? element("span", { className: "tag" }, "differ") : "");
   const line = sentence.source || sentence.texts[0];
   const button = element("button", { type: "button", tabIndex: -1 }, top, text("span", line, { className: "clip" }));
@@ -196,6 +211,142 @@ async function step(by, focus) {
   }
 }
 
+// --- gains: the decision against another system, by expected utility and by the reference ---------------------------
+
+const against = () => Number($("against").value || 1);
+const gains = (s, k = against()) => [s.expected[0] - s.expected[k], s.quality ? s.quality[0] - s.quality[k] : 0];
+
+// Whether a sentence is in the quadrant that is chosen ("+-": utility up, reference down) and in the frame drawn.
+function fits(sentence) {
+  if (state.data.systems.length < 2) return true;
+  const gain = gains(sentence), frame = state.brush;
+  const signs = [...$("quadrant").value];
+  return signs.every((sign, axis) => sign === "*" || (sign === "+" ? gain[axis] > 0 : gain[axis] < 0))
+    && (!frame || gain.every((value, axis) => frame[axis][0] <= value && value <= frame[axis][1]));
+}
+
+function scatterScale(canvas) {
+  const points = state.data.sentences.map((s) => gains(s));
+  const size = [canvas.width, canvas.height], margin = 30;
+  const ends = [0, 1].map((axis) => {
+    const values = points.map((point) => point[axis]);
+    const low = Math.min(0, ...values), high = Math.max(0, ...values);
+    return [low, high > low ? high : low + 1];
+  });
+  const place = (value, axis) => {
+    const share = (value - ends[axis][0]) / (ends[axis][1] - ends[axis][0]);
+    const at = margin + share * (size[axis] - 2 * margin);
+    return axis ? size[1] - at : at;
+  };
+  const value = (at, axis) => {
+    const share = ((axis ? size[1] - at : at) - margin) / (size[axis] - 2 * margin);
+    return ends[axis][0] + share * (ends[axis][1] - ends[axis][0]);
+  };
+  return { points, ends, place, value };
+}
+
+function drawScatter(drag = null) {
+  const canvas = $("scatter");
+  if (!$("gains").open || $("gains").hidden) return;
+  canvas.width = Math.max(240, Math.min(640, canvas.parentElement.clientWidth));
+  canvas.height = Math.round(canvas.width * 0.6);
+  const { points, ends, place } = scatterScale(canvas);
+  const context = canvas.getContext("2d"), style = getComputedStyle(document.documentElement);
+  const ink = (name) => style.getPropertyValue(name).trim();
+  const line = (from, to) => { context.beginPath(); context.moveTo(...from); context.lineTo(...to); context.stroke(); };
+  context.strokeStyle = ink("--line");
+  line([place(0, 0), 0], [place(0, 0), canvas.height]);
+  line([0, place(0, 1)], [canvas.width, place(0, 1)]);
+  const listed = new Set(state.order);
+  points.forEach(([x, y], position) => {
+    context.fillStyle = ink(listed.has(position) ? "--accent" : "--line");
+    context.beginPath();
+    context.arc(place(x, 0), place(y, 1), 3, 0, 2 * Math.PI);
+    context.fill();
+    if (position === state.position) { context.strokeStyle = ink("--ink"); context.stroke(); }
+  });
+  context.fillStyle = ink("--soft");
+  context.font = "11px system-ui, sans-serif";
+  context.textAlign = "left";
+  context.fillText(`reference ${signed(ends[1][1])}`, 2, 12);
+  context.fillText(`reference ${signed(ends[1][0])}, expected utility ${signed(ends[0][0])}`, 2, canvas.height - 4);
+  context.textAlign = "right";
+  context.fillText(signed(ends[0][1]), canvas.width - 2, canvas.height - 4);
+  const frame = drag || (state.brush && state.brush.map((range, axis) => range.map((value) => place(value, axis))));
+  if (frame) {
+    context.strokeStyle = ink("--ink");
+    context.strokeRect(frame[0][0], frame[1][0], frame[0][1] - frame[0][0], frame[1][1] - frame[1][0]);
+  }
+}
+
+function noteOnGains() {
+  const { sentences, systems, utilities } = state.data, k = against();
+  const count = (test) => sentences.filter((s) => test(...gains(s, k))).length;
+  const [both, utility, reference, neither] = [[1, 1], [1, -1], [-1, 1], [-1, -1]].map(
+    ([right, up]) => count((x, y) => x * right > 0 && y * up > 0));
+  $("gains-note").textContent = `A point for each sentence; to the right ${systems[0]} has more expected utility ` +
+    `(${utilities[0]}) than ${systems[k]}, up more utility against the reference. Both: ${both}, expected utility ` +
+    `alone: ${utility}, reference alone: ${reference}, neither: ${neither}. A click opens a sentence, a frame lists ` +
+    "what is in it.";
+}
+
+function unframe() {
+  state.brush = null;
+  $("unbrush").hidden = true;
+  refresh();
+}
+
+function listenToScatter() {
+  const canvas = $("scatter");
+  let start = null;
+  const at = (event) => {
+    const box = canvas.getBoundingClientRect();
+    return [event.clientX - box.left, event.clientY - box.top];
+  };
+  const spans = (end) => [0, 1].map((axis) => [start[axis], end[axis]].sort((a, b) => a - b));
+  canvas.addEventListener("pointerdown", (event) => { start = at(event); canvas.setPointerCapture(event.pointerId); });
+  canvas.addEventListener("pointermove", (event) => { if (start) drawScatter(spans(at(event))); });
+  canvas.addEventListener("pointerup", (event) => {
+    if (!start) return;
+    const frame = spans(at(event)), { points, place, value } = scatterScale(canvas);
+    if (frame.every(([low, high]) => high - low < 5)) {
+      const far = ([x, y]) => Math.hypot(place(x, 0) - start[0], place(y, 1) - start[1]);
+      const nearest = points.reduce((best, point, i) => (far(point) < far(points[best]) ? i : best), 0);
+      start = null;
+      open(nearest);
+      return;
+    }
+    start = null;
+    state.brush = frame.map((range, axis) => range.map((place) => value(place, axis)).sort((a, b) => a - b));
+    $("unbrush").hidden = false;
+    refresh();
+  });
+  $("unbrush").addEventListener("click", unframe);
+  $("gains").addEventListener("toggle", () => drawScatter());
+}
+
+// What is listed, as a table: tab-separated, cells with tabs, quotes or line breaks in quotes.
+function exported() {
+  const { sentences, systems, utilities } = state.data, quality = sentences[0].quality;
+  const names = systems.flatMap((system) => [system, ...utilities.flatMap((utility) =>
+    [`${system}: expected ${utility}`, ...(quality ? [`${system}: ${utility} to reference`] : [])])]);
+  const rows = state.order.map((position) => {
+    const s = sentences[position];
+    const numbers = systems.flatMap((_, k) => [s.texts[k], ...byUtility(s).flatMap((own) =>
+      [own.expected[k], ...(quality ? [own.quality[k]] : [])])]);
+    return [s.id, s.source, ...(quality ? [s.reference] : []), ...numbers];
+  });
+  const quoted = (cell) => (/[\t\n\r"]/.test(cell) ? `"${String(cell).replaceAll('"', '""')}"` : String(cell));
+  const header = ["id", "source", ...(quality ? ["reference"] : []), ...names];
+  return [header, ...rows].map((row) => row.map(quoted).join("\t") + "\n").join("");
+}
+
+function save() {
+  const url = URL.createObjectURL(new Blob([exported()], { type: "text/tab-separated-values" }));
+  element("a", { href: url, download: "sentences.tsv" }).click();
+  setTimeout(() => URL.revokeObjectURL(url), 1000);
+}
+
 // --- one sentence -------------------------------------------------------------------------------------------------
 
 async function show(position) {
@@ -205,9 +356,11 @@ async function show(position) {
   if (state.position !== position) return; // another one was chosen meanwhile
   history.replaceState(null, "", `#sentence=${encodeURIComponent(sentence.id)}`);
   const rows = detail.order;
+  const several = state.data.systems.length > 1;
+  const marks = several ? `Choices; words marked differ from ${state.data.systems[base()]}` : "Choices";
   $("sentence").replaceChildren(
     element("h2", {}, `Sentence ${sentence.id}`), textsOf(sentence),
-    element("h3", {}, "Choices"), choices(sentence, detail, rows),
+    element("h3", {}, marks), choices(sentence, detail, rows),
     element("h3", {}, `Hypothesis pool: ${sentence.draws} draws, ${sentence.distinct} distinct`),
     pool(sentence, detail, rows),
     element("h3", {}, "Utilities"), ...heatMap(sentence, detail, rows),
@@ -215,6 +368,20 @@ async function show(position) {
   );
   $("sentence").querySelector("canvas").draw();
   markCurrent();
+  drawScatter();
+}
+
+// The system that word differences are taken against.
+const base = () => Number($("base").value || 0);
+
+// Show a sentence and bring it into view, in the list and on the page.
+async function open(position) {
+  const at = state.order.indexOf(position);
+  if (at >= state.listed) listMore(at + 1);
+  await show(position);
+  const current = markCurrent();
+  if (current) current.scrollIntoView({ block: "nearest" });
+  $("sentence").scrollIntoView({ block: "start" });
 }
 
 function textsOf(sentence) {
@@ -240,18 +407,26 @@ const heading = (title, className = "") => element("th", { scope: "col", role: "
 const rowHeading = (title) => element("th", { scope: "row", role: "rowheader", className: "system" }, title);
 const cell = (content, className = "") => element("td", { role: "cell", className }, content);
 
+// The headings of the numbers by each utility; one utility needs no name.
+function numberTitles(quality) {
+  const { utilities } = state.data, named = (title, name) => (utilities.length > 1 ? `${title}, ${name}` : title);
+  return utilities.flatMap((name) =>
+    [named("expected utility", name), ...(quality ? [named("to reference", name)] : [])]);
+}
+
 function choices(sentence, detail, rows) {
-  const quality = sentence.quality;
-  const header = [heading("system", "system"), heading("expected utility"),
-    ...(quality ? [heading("to reference")] : []), heading("drawn"), heading("rank"), heading("translation", "text")];
-  const lines = state.data.systems.map((system, k) => {
+  const quality = sentence.quality, { systems } = state.data;
+  const header = [heading("system", "system"), ...numberTitles(quality).map((title) => heading(title)),
+    heading("drawn"), heading("rank"), heading("translation", "text")];
+  const lines = systems.map((system, k) => {
     const at = detail.hypotheses.indexOf(sentence.texts[k]);
-    const same = k > 0 && sentence.texts[k] === sentence.texts[0];
+    const same = k !== base() && sentence.texts[k] === sentence.texts[base()];
     const translation = same
-      ? element("span", {}, `as ${state.data.systems[0]}`)
-      : marked(sentence.texts[0], sentence.texts[k]);
-    return tableRow(k === 0 ? "chosen" : "", rowHeading(system),
-      cell(shown(sentence.expected[k])), ...(quality ? [cell(shown(quality[k]))] : []),
+      ? element("span", {}, `as ${systems[base()]}`)
+      : marked(sentence.texts[base()], sentence.texts[k]);
+    const numbers = byUtility(sentence).flatMap((own, u) =>
+      [cell(shown(own.expected[k], u)), ...(quality ? [cell(shown(own.quality[k], u))] : [])]);
+    return tableRow(k === 0 ? "chosen" : "", rowHeading(system), ...numbers,
       cell(at < 0 ? "-" : `${detail.counts[at]}×`), cell(at < 0 ? "-" : rows.indexOf(at) + 1),
       cell(translation, "text"));
   });
@@ -262,13 +437,14 @@ function choices(sentence, detail, rows) {
 function poolColumns(sentence, detail, rows) {
   const rank = new Map(rows.map((i, place) => [i, place + 1]));
   const columns = [["rank", (i) => -rank.get(i), (i) => rank.get(i)],
-    ["drawn", (i) => detail.counts[i], (i) => `${detail.counts[i]}×`],
-    ["expected utility", (i) => detail.expected[i], (i) => shown(detail.expected[i])]];
+    ["drawn", (i) => detail.counts[i], (i) => `${detail.counts[i]}×`]];
+  const titles = numberTitles(detail.quality), numbers = byUtility(detail).flatMap((own, u) =>
+    [[own.expected, u], ...(detail.quality ? [[own.quality, u]] : [])]);
+  numbers.forEach(([values, u], n) => columns.push([titles[n], (i) => values[i], (i) => shown(values[i], u)]));
   const other = detail.recorded && detail.recorded.some((value, i) => Math.abs(value - detail.expected[i]) > 0.01);
   if (other) // another utility, other weights, or the estimates of a pruned decision
     columns.push(["decided by", (i) => detail.recorded[i], (i) => detail.recorded[i].toFixed(3)]);
   columns.push(["log-prob", (i) => detail.logProb[i], (i) => detail.logProb[i].toFixed(1)]);
-  if (detail.quality) columns.push(["to reference", (i) => detail.quality[i], (i) => shown(detail.quality[i])]);
   return columns;
 }
 
@@ -292,9 +468,9 @@ function pool(sentence, detail, rows) {
 }
 
 function poolRow(sentence, detail, columns, i) {
-  const cells = columns.map(([title, , show]) => {
+  const cells = columns.map(([, , show], c) => {
     const made = cell(show(i));
-    if (title === "expected utility") {
+    if (c === 2) { // the expected utility that the rows are ranked by
       const span = state.data.high - Math.min(0, state.data.low) || 1;
       made.className = "bar";
       made.style.setProperty("--share", `${(100 * (detail.expected[i] - Math.min(0, state.data.low))) / span}%`);
@@ -302,7 +478,7 @@ function poolRow(sentence, detail, columns, i) {
     return made;
   });
   const by = state.data.systems.filter((_, k) => sentence.texts[k] === detail.hypotheses[i]);
-  const line = cell(marked(sentence.texts[0], detail.hypotheses[i]), "text");
+  const line = cell(marked(sentence.texts[base()], detail.hypotheses[i]), "text");
   line.append(...by.flatMap((name) => [" ", element("span", { className: "tag" }, name)]));
   return tableRow(sentence.texts[0] === detail.hypotheses[i] ? "chosen" : "", ...cells, line);
 }
@@ -413,34 +589,58 @@ function legend(stretch) {
 // --- start --------------------------------------------------------------------------------------------------------
 
 function about() {
-  const { sentences, systems, signature, settings, decidedBy } = state.data;
-  const set = Object.entries(settings).filter(([, value]) => value !== "" && typeof value !== "object");
-  const parts = [`${sentences.length} sentences`, `utility: ${signature}`];
-  if (decidedBy && decidedBy !== signature) parts.push(`decided by: ${decidedBy}`);
-  if (set.length) parts.push(`${systems[0]}: ${set.map(([name, value]) => `${name} ${value}`).join(", ")}`);
+  const { sentences, signatures, decidedBy, facts } = state.data;
+  const parts = [`${sentences.length} sentences`, `utility: ${signatures.join("; ")}`];
+  if (decidedBy && decidedBy !== signatures[0]) parts.push(`decided by: ${decidedBy}`);
   $("about").textContent = parts.join(" · ");
+  const said = Object.entries(facts).map(([name, value]) => `${name.replaceAll("_", " ")} ${value}`);
+  $("facts").textContent = said.join(" · ");
 }
 
 function summary() {
   const { sentences, systems } = state.data;
   const quality = sentences[0].quality;
-  const header = [heading("system", "system"), heading("mean expected utility"),
-    ...(quality ? [heading("mean utility to reference")] : []), heading(`same as ${systems[0]}`)];
+  const header = [heading("system", "system"), ...numberTitles(quality).map((title) => heading(`mean ${title}`)),
+    heading(`same as ${systems[0]}`)];
   const rows = systems.map((system, k) => tableRow("", rowHeading(system),
-    cell(shown(mean(sentences.map((s) => s.expected[k])))),
-    ...(quality ? [cell(shown(mean(sentences.map((s) => s.quality[k]))))] : []),
+    ...byUtility(sentences[0]).flatMap((_, u) => {
+      const over = (name) => cell(shown(mean(sentences.map((s) => byUtility(s)[u][name][k])), u));
+      return [over("expected"), ...(quality ? [over("quality")] : [])];
+    }),
     cell(sentences.filter((s) => s.texts[k] === s.texts[0]).length)));
   $("systems").append(element("thead", {}, tableRow("", ...header)), bodyOf(rows));
+}
+
+// The choices that only pages with several systems, or with references, need.
+function offer() {
+  const { sentences, systems } = state.data, several = systems.length > 1, quality = Boolean(sentences[0].quality);
+  const option = (k) => element("option", { value: String(k) }, systems[k]);
+  $("base").append(...systems.map((_, k) => option(k)));
+  $("against").append(...systems.slice(1).map((_, k) => option(k + 1)));
+  const quadrants = quality
+    ? [["**", "all gains"], ["++", "utility up, reference up"], ["+-", "utility up, reference down"],
+      ["-+", "utility down, reference up"], ["--", "utility down, reference down"]]
+    : [["**", "all gains"], ["+*", "utility up"], ["-*", "utility down"]];
+  $("quadrant").append(...quadrants.map(([value, title]) => element("option", { value }, title)));
+  for (const id of ["changed", "base", "against", "quadrant"]) $(id).parentElement.hidden = !several;
+  $("gains").hidden = !(several && quality);
+  if (several && quality) noteOnGains();
 }
 
 function listen() {
   let waiting = 0;
   $("query").addEventListener("input", () => { clearTimeout(waiting); waiting = setTimeout(refresh, 120); });
-  for (const id of ["sort", "changed", "deep"]) $(id).addEventListener("change", refresh);
+  for (const id of ["sort", "changed", "deep", "quadrant"]) $(id).addEventListener("change", refresh);
+  $("against").addEventListener("change", () => { noteOnGains(); unframe(); });
+  $("base").addEventListener("change", () => show(state.position));
+  $("export").addEventListener("click", save);
+  listenToScatter();
   $("more").addEventListener("click", () => { listMore(); markCurrent(); });
   $("list").addEventListener("click", (event) => {
     const button = event.target.closest("button");
-    if (button) show(Number(button.dataset.position));
+    if (!button) return;
+    if (matchMedia("(max-width: 720px)").matches) open(Number(button.dataset.position)); // it stands below the list
+    else show(Number(button.dataset.position));
   });
   $("list").addEventListener("keydown", (event) => {
     const far = state.order.length;
@@ -452,8 +652,9 @@ function listen() {
     if (event.key === "j" || event.key === "k") step(event.key === "j" ? 1 : -1, false);
     if (event.key === "/") { event.preventDefault(); $("query").focus(); }
   });
-  window.addEventListener("resize", () => document.querySelectorAll("canvas").forEach((canvas) => canvas.draw()));
-  window.addEventListener("hashchange", () => { if (linked() >= 0) show(linked()); });
+  window.addEventListener("resize", () => document.querySelectorAll("main canvas").forEach((canvas) => canvas.draw()));
+  window.addEventListener("resize", () => drawScatter());
+  window.addEventListener("hashchange", () => { if (linked() >= 0) open(linked()); });
   $("theme").addEventListener("click", changeTheme);
 }
 
@@ -463,6 +664,7 @@ function changeTheme() {
   if (next === "automatic") delete document.documentElement.dataset.theme;
   else document.documentElement.dataset.theme = next;
   $("theme").textContent = `Theme: ${next}`;
+  drawScatter();
 }
 
 // The sentence that the address names (#sentence=ID), or -1.
@@ -477,14 +679,18 @@ async function start() {
     return;
   }
   state.data = JSON.parse(new TextDecoder().decode(await unpack("index")));
+  const scale = (values) => (Math.max(...values) > 2 ? 1 : 3);
+  state.digits = state.data.utilities.map((_, u) =>
+    u === 0 ? scale([state.data.high]) : scale(state.data.sentences.map((s) => s.further[u - 1].expected[0])));
   state.sort = sortings();
   $("sort").append(...state.sort.map(([title]) => element("option", {}, title)));
-  $("changed").parentElement.hidden = state.data.systems.length < 2;
+  offer();
   about();
   summary();
   listen();
   await refresh();
-  await show(Math.max(linked(), 0));
+  if (linked() >= 0) await open(linked());
+  else await show(0);
   document.documentElement.dataset.ready = "true";
 }
 

@@ -36,33 +36,35 @@ DIGITS = 3
 
 def index_entry(view: View) -> dict[str, Any]:
     """What the list of sentences needs: texts, and the numbers to sort by."""
-    pools, ordered = view.record.pools, np.sort(view.expected)[::-1]
-    entry = {
+    pool, (main, *further) = view.record.pools.hypotheses, view.measured
+    entry: dict[str, Any] = {
         "id": view.record.id,
-        "source": pools.source or "",
+        "source": view.record.pools.source or "",
         "texts": view.texts,
-        "expected": _rounded(view.text_expected),
-        "draws": len(pools.hypotheses.draws),
-        "distinct": len(pools.hypotheses.texts),
-        "margin": round(float(ordered[0] - ordered[1]), DIGITS) if len(ordered) > 1 else 0.0,
+        "expected": _rounded(main.text_expected),
+        "draws": len(pool.draws),
+        "distinct": len(pool.texts),
+        "margin": None if view.margin is None else round(view.margin, 2 * DIGITS),
     }
-    if view.reference is not None and view.text_quality is not None:
-        entry.update(reference=view.reference, quality=_rounded(view.text_quality))
+    if view.reference is not None and main.text_quality is not None:
+        entry.update(reference=view.reference, quality=_rounded(main.text_quality))
+    if further:
+        entry["further"] = [_numbers(measured.text_expected, measured.text_quality) for measured in further]
     return entry
 
 
 def detail(view: View, size: int) -> tuple[dict[str, Any], bytes]:
     """The pools of a sentence, and the cells of its heat map, at most ``size`` by ``size``."""
-    pools = view.record.pools
+    pools, (main, *further) = view.record.pools, view.measured
     pool = pools.hypotheses
-    order = rank(view.expected, pool.text_log_prob())
+    order = rank(main.expected, pool.text_log_prob())
     columns = (order if pools.shared else np.argsort(-pools.references.counts(), kind="stable"))[:size]
-    low, high = float(view.utilities.min()), float(view.utilities.max())
+    low, high = float(main.utilities.min()), float(main.utilities.max())
     entry: dict[str, Any] = {
         "hypotheses": pool.texts,
         "counts": pool.counts().tolist(),
         "logProb": _rounded(pool.text_log_prob()),
-        "expected": _rounded(view.expected),
+        **_numbers(main.expected, main.quality),
         "order": order.tolist(),
         "columns": columns.tolist(),
         "rows": min(size, len(order)),
@@ -73,9 +75,23 @@ def detail(view: View, size: int) -> tuple[dict[str, Any], bytes]:
         entry.update(references=pools.references.texts, referenceCounts=pools.references.counts().tolist())
     if view.recorded is not None:
         entry["recorded"] = _rounded(view.recorded)
-    if view.quality is not None:
-        entry["quality"] = _rounded(view.quality)
-    return entry, quantise(view.utilities[np.ix_(order[:size], columns)], low, high)
+    if further:
+        entry["further"] = [_numbers(measured.expected, measured.quality) for measured in further]
+    return entry, quantise(main.utilities[np.ix_(order[:size], columns)], low, high)
+
+
+def _numbers(expected: np.ndarray, quality: np.ndarray | None) -> dict[str, list[float]]:
+    found = {"expected": _rounded(expected)}
+    return found if quality is None else {**found, "quality": _rounded(quality)}
+
+
+def as_json(value: Any) -> bytes:
+    """Strict JSON in ASCII: lone surrogates survive as escapes, and no browser has to read NaN.
+
+    Raises:
+        ValueError: a number is not finite.
+    """
+    return json.dumps(value, separators=(",", ":"), allow_nan=False).encode("ascii")
 
 
 def quantise(utilities: np.ndarray, low: float, high: float) -> bytes:
@@ -97,7 +113,7 @@ def pack(data: bytes) -> str:
 def pack_block(details: Iterable[tuple[dict[str, Any], bytes]]) -> str:
     """The details of some sentences as a packed block."""
     entries, cells = zip(*details, strict=True)
-    text = json.dumps(entries, separators=(",", ":")).encode("ascii")  # ASCII: lone surrogates survive as escapes
+    text = as_json(entries)
     return pack(struct.pack("<I", len(text)) + text + b"".join(cells))
 
 
@@ -112,7 +128,8 @@ class Index:
     def add(self, view: View) -> None:
         """Take a sentence in."""
         self.sentences.append(index_entry(view))
-        self.low, self.high = min(self.low, float(view.utilities.min())), max(self.high, float(view.utilities.max()))
+        utilities = view.measured[0].utilities
+        self.low, self.high = min(self.low, float(utilities.min())), max(self.high, float(utilities.max()))
 
 
 def blocks(views: Iterable[View], index: Index, size: int) -> Iterator[str]:
@@ -138,11 +155,12 @@ def render_page(views: Iterable[View], setting: Setting, title: str, size: int =
     for number, block in enumerate(blocks(views, index, size)):
         yield f'<script type="text/plain" id="block-{number}">{block}</script>\n'
     meta = {
-        "systems": setting.systems, "signature": setting.signature, "decidedBy": setting.decided_by,
-        "settings": setting.settings, "block": BLOCK, "levels": _LEVELS, "sentences": index.sentences,
+        "systems": setting.systems, "utilities": [name for name, _ in setting.utilities],
+        "signatures": [signature for _, signature in setting.utilities], "decidedBy": setting.decided_by,
+        "facts": setting.facts, "block": BLOCK, "levels": _LEVELS, "sentences": index.sentences,
         "low": round(index.low, DIGITS), "high": round(index.high, DIGITS),
     }  # fmt: skip
-    yield f'<script type="text/plain" id="index">{pack(json.dumps(meta).encode("ascii"))}</script>\n'
+    yield f'<script type="text/plain" id="index">{pack(as_json(meta))}</script>\n'
     yield fill(tail, {"script": asset("page.js")})
 
 
