@@ -8,6 +8,7 @@ from dcmbr_fairseq.commands.model_options import data_settings
 from dcmbr_fairseq.commands.shared import add_seeds_argument, parse_metric_arguments, parse_numbers, parse_seeds
 
 if TYPE_CHECKING:
+    from dcmbr_fairseq.measure.experiment import Experiment
     from dcmbr_fairseq.measure.grid import Plan
     from dcmbr_fairseq.measure.models import Workspace
 
@@ -76,10 +77,10 @@ def pairs(flag: str, text: str, other_flag: str, other: str, whole: bool = False
     return list(itertools.product(first, parse_numbers(other_flag, other, whole)))
 
 
-def journal_settings(args: argparse.Namespace, plan: "Plan") -> Any:
+def journal_settings(args: argparse.Namespace, experiment: "Experiment", plan: "Plan") -> Any:
     """What cells depend on beside their keys: a larger grid may go on with the cells of a smaller one."""
     return {
-        **data_settings(args),
+        **data_settings(args, experiment),
         "rows": 2,  # their form: with the sentences' contributions
         "sizes": plan.sizes,
         "metrics": plan.metrics,

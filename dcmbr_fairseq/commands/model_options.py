@@ -90,7 +90,7 @@ def open_experiment(args: argparse.Namespace, workspace: "Workspace") -> "Experi
     return experiment
 
 
-def data_settings(args: argparse.Namespace) -> dict[str, Any]:
+def data_settings(args: argparse.Namespace, experiment: "Experiment") -> dict[str, Any]:
     """What a long measurement's rows depend on: the models, the sentences, and fairseq's flags."""
     flags = [flag for flag in args.fairseq_flags if flag not in ("--cpu", "--fp16")]
-    return {"path": args.path, "names": args.names, "first": args.first, "flags": flags, "references": args.references}
+    return {**experiment.fingerprints(), "first": args.first, "flags": flags}

@@ -50,7 +50,7 @@ def run(args: argparse.Namespace) -> None:
     workspace = open_workspace(args)
     plan = make_plan(args, workspace, utilities, metrics)
     experiment = open_experiment(args, workspace)
-    journal = Journal(args.output, journal_settings(args, plan))
+    journal = Journal(args.output, journal_settings(args, experiment, plan))
     rows = journal.rows(sweep(experiment, plan, Path(args.pools or f"{args.output}.pools"), journal))
     if conditions is not None:
         print(format_rows(against_baseline(rows, conditions), "text"), end="")

@@ -54,7 +54,7 @@ def run(args: argparse.Namespace) -> None:
     budget = Budget(args.size, args.max_expansions, args.max_seconds)
     experiment = open_experiment(args, open_workspace(args))
     qualities = build_segment_metrics(names, arguments)
-    settings = {**data_settings(args), **budget._asdict(), "metrics": [q.signature() for q in qualities]}
+    settings = {**data_settings(args, experiment), **budget._asdict(), "metrics": [q.signature() for q in qualities]}
     journal = Journal(args.output, settings)
     keys = measure_topn(experiment, budget, qualities, journal)
     rows = mark_comparable(journal.rows(keys))

@@ -81,7 +81,7 @@ def measured(args: argparse.Namespace, workspace: "Workspace", plan: "Plan") -> 
     experiment = open_experiment(args, workspace)
     with tempfile.TemporaryDirectory() as temporary:
         surface = args.surface or f"{temporary}/surface.tsv"
-        journal = Journal(surface, journal_settings(args, plan))
+        journal = Journal(surface, journal_settings(args, experiment, plan))
         rows = journal.rows(sweep(experiment, plan, Path(args.pools or f"{surface}.pools"), journal))
         journal.finish(without_contributions(rows))
     return rows

@@ -6,6 +6,7 @@ from typing import Any
 
 from dcmbr_fairseq.files import PathLike
 from dcmbr_fairseq.measure.models import Corpus, System, Workspace
+from dcmbr_fairseq.pools.identity import text_fingerprint
 
 
 @dataclass(frozen=True)
@@ -28,6 +29,11 @@ class Experiment:
     def corpus(self) -> Corpus:
         """Sources and references as text; see :meth:`~dcmbr_fairseq.measure.models.Workspace.corpus`."""
         return self.workspace.corpus(self.systems[0], self.references)
+
+    def fingerprints(self) -> dict[str, Any]:
+        """What rows of a table depend on, by what files hold and not by their names: models, sentences, references."""
+        models = {system.name: self.workspace.identity(system).fingerprints() for system in self.systems}
+        return {"models": models, "references": text_fingerprint(self.corpus.references.values())}
 
     def columns(self, system: System) -> dict[str, Any]:
         """The columns with which each row of a tidy table begins: the test set and the model."""

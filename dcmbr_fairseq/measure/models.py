@@ -26,7 +26,9 @@ from dcmbr_fairseq.decoding.texts import Detokenizer, TextSide, text_side
 from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.files import PathLike, read_lines
 from dcmbr_fairseq.measure.preparation import Preparation, Prepared
+from dcmbr_fairseq.pools.identity import Identity
 from dcmbr_fairseq.preflight.checkpoints import CheckpointFacts, check_fit, inspect_checkpoint
+from dcmbr_fairseq.preflight.identity import Processing, Sentences, identity_of
 from dcmbr_fairseq.preflight.languages import language_tokens
 from dcmbr_fairseq.preflight.long_sources import fit_sources
 from dcmbr_fairseq.sampling.support import Support
@@ -132,6 +134,14 @@ class Workspace:
         """The numbers of the sentences in use."""
         assert self._dataset is not None, "load a system first"
         return list(range(len(self._dataset)))[: self.first]
+
+    def identity(self, system: System) -> Identity:
+        """What its pools are made from: its weights, these sentences, and how text is made of tokens."""
+        cfg = self.cfg
+        processing = Processing(cfg.common_eval.post_process, cfg.tokenizer, cfg.bpe)
+        sentences = Sentences(cfg.dataset.gen_subset, self._dataset, self.ids)
+        files = [facts.path for facts in system.facts]
+        return identity_of(self.task, files, cfg.common_eval.model_overrides, processing, sentences)
 
     def test_set(self) -> str:
         """A name for the split that ends in its direction, such as ``multi30k-en-de``."""

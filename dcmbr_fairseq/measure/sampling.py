@@ -8,7 +8,7 @@ of a pool are the pool of size k. A run that was cut off goes on with the next b
 
 import contextlib
 import dataclasses
-import json
+import functools
 import logging
 import re
 from collections.abc import Mapping, Sequence
@@ -20,12 +20,12 @@ from tqdm import tqdm
 from dcmbr_fairseq.decoding.options import HYPOTHESES
 from dcmbr_fairseq.decoding.texts import text_pool
 from dcmbr_fairseq.errors import UserError
-from dcmbr_fairseq.files import iter_lines
 from dcmbr_fairseq.measure.models import System, Workspace
 from dcmbr_fairseq.measure.preparation import Prepared, sampling_options
 from dcmbr_fairseq.pools.draws import PoolSpec, TextPool
+from dcmbr_fairseq.pools.identity import Identity, refuse_other
 from dcmbr_fairseq.pools.resumable_writer import ResumableWriter
-from dcmbr_fairseq.pools.rows import make_row, read_records
+from dcmbr_fairseq.pools.rows import make_row, read_records, read_rows
 from dcmbr_fairseq.pools.sentence import Pools
 
 logger = logging.getLogger(__name__)
@@ -61,23 +61,23 @@ class PoolStore:
         name = re.sub(r"[^\w.+-]+", "_", self.system.name)  # it may be a path
         return self.folder / f"{name}.seed{key.seed}.{part}.T{key.temperature:g}.jsonl.gz"
 
+    @functools.cached_property
+    def identity(self) -> Identity:
+        """The model and the sentences."""
+        return self.workspace.identity(self.system)
+
     def settings(self, key: PoolKey) -> dict[str, Any]:
-        """What a pool depends on, as its records say."""
+        """What a pool depends on beside the :attr:`identity`, as its records say."""
         cfg = self.workspace.cfg
         options = sampling_options(cfg)
         return {
             "decoding": "sample",
-            "path": self.system.path,
-            "checkpoints": [Path(facts.path).stat().st_size for facts in self.system.facts],
-            "data": cfg.task.data,
-            "subset": cfg.dataset.gen_subset,
-            "sentences": len(self.workspace.ids),
             "temperature": key.temperature,
             "stream": key.stream,
             "truncation": dataclasses.asdict(options.truncation),
             "lengths": [cfg.generation.min_len, cfg.generation.max_len_a, cfg.generation.max_len_b],
+            "max_source_positions": getattr(cfg.task, "max_source_positions", None),
             "unkpen": cfg.generation.unkpen,
-            "text": [cfg.common_eval.post_process, str(cfg.tokenizer), str(cfg.bpe)],
             "num_hyp": self.size,
         }
 
@@ -90,19 +90,18 @@ class PoolStore:
         path = self.path(key)
         if not path.exists():
             return False
-        found = json.loads(next(iter_lines(path), "{}"))
-        self._refuse_other(path, found, {**self.settings(key), "num_hyp": found.get("settings", {}).get("num_hyp")})
-        return found["settings"]["num_hyp"] >= self.size
+        found = next(read_rows(path), {})
+        size = found.get("settings", {}).get("num_hyp")
+        self._refuse_other(path, found, {**self.settings(key), "num_hyp": size})
+        return size >= self.size
 
-    @staticmethod
-    def _refuse_other(path: Path, row: Mapping[str, Any], wanted: Mapping[str, Any]) -> None:
+    def _refuse_other(self, path: Path, row: Mapping[str, Any], wanted: Mapping[str, Any]) -> None:
+        remedy = "delete it, or give another --pools"
+        refuse_other(str(path), row, self.identity, remedy)
         found = row.get("settings", {})
         for name, value in wanted.items():
             if found.get(name) != value:
-                raise UserError(
-                    f"{path} was sampled with another {name} ({found.get(name)}, now {value}): "
-                    "delete it, or give another --pools"
-                )
+                raise UserError(f"{path} was sampled with another {name} ({found.get(name)}, now {value}): {remedy}")
 
     def sample(self, keys: Sequence[PoolKey]) -> None:
         """Make the pools that are not there yet; a run that was cut off goes on with the next batch.
@@ -123,21 +122,20 @@ class PoolStore:
 
     def _begin(self, key: PoolKey) -> ResumableWriter:
         partial, wanted = Path(f"{self.path(key)}.partial"), self.settings(key)
-        return ResumableWriter(self.path(key), lambda row: self._refuse_other(partial, row, wanted))
+        common = {"seed": key.seed, "settings": wanted, "identity": self.identity.fields()}
+        return ResumableWriter(self.path(key), lambda row: self._refuse_other(partial, row, wanted), common)
 
     def _run(self, files: dict[PoolKey, ResumableWriter]) -> None:
         bar = tqdm(total=len(self.workspace.ids), desc=f"{len(files)} pools of {self.system.name}", unit=" sentences")
-        settings = {key: self.settings(key) for key in files}
         done = set.intersection(*(file.ids for file in files.values()))
         bar.update(len(done))
         with bar:
             for prepared in self.workspace.prepared(self.system, done=done):
                 for key, pools in sampled(prepared, list(files), self.size).items():
                     rows = (
-                        make_row(sentence, Pools.of([pool], prepared.texts.source(source)), 0, seed=key.seed,
-                                 settings=settings[key])
+                        make_row(sentence, Pools.of([pool], prepared.texts.source(source)), 0)
                         for sentence, source, pool in zip(prepared.ids, prepared.batch.sources, pools, strict=True)
-                    )  # fmt: skip
+                    )
                     files[key].write(rows)
                 bar.update(len(set(prepared.ids) - done))
 

@@ -31,13 +31,17 @@ class RecordWriter:
     to be numbered by the caller.
     """
 
-    def __init__(self, path: PathLike):
+    def __init__(self, path: PathLike, common: Mapping[str, Any] | None = None):
         """Open the temporary file.
+
+        Args:
+            path: the file.
+            common: fields that every row gets.
 
         Raises:
             UserError: ``path`` exists already, or its folder cannot be written to.
         """
-        self.path = Path(path)
+        self.path, self.common = Path(path), common or {}
         if self.path.exists():
             raise UserError(f"--pools-out {path} exists already: delete it, or give another name")
         try:
@@ -69,7 +73,7 @@ class RecordWriter:
         if row_id in self._rows or (self._missing is not None and row_id not in self._missing):
             raise ValueError(f"{self.path}: the id {row_id} is {'repeated' if row_id in self._rows else 'unexpected'}")
         with self._leaving_nothing_behind():
-            self._rows.append(row)
+            self._rows.append({**row, **self.common})
         if self._missing is not None:
             self._missing.remove(row_id)
         self._finish_if_complete()

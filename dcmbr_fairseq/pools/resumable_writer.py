@@ -1,14 +1,15 @@
 """Records that are kept while a long sampling run goes on, so that it can go on later where it was cut off."""
 
 import fcntl
-import json
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.files import PathLike
+from dcmbr_fairseq.json_lines import shown
 from dcmbr_fairseq.pools.row_file import RowFile
+from dcmbr_fairseq.pools.rows import parse_versioned
 
 
 class ResumableWriter:
@@ -19,13 +20,19 @@ class ResumableWriter:
     Args:
         path: the file to be written in the end.
         check: is given each row of an earlier run, to refuse what was made with other settings.
+        common: fields that every row gets.
 
     Raises:
-        UserError: another program is writing the same file, or ``check`` does.
+        UserError: another program is writing the same file, what it holds are no rows, or ``check`` does.
     """
 
-    def __init__(self, path: PathLike, check: Callable[[Mapping[str, Any]], None]) -> None:
-        self.path, self.partial = Path(path), Path(f"{path}.partial")
+    def __init__(
+        self,
+        path: PathLike,
+        check: Callable[[Mapping[str, Any]], None],
+        common: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.path, self.partial, self.common = Path(path), Path(f"{path}.partial"), common or {}
         self.partial.parent.mkdir(parents=True, exist_ok=True)
         self._rows = RowFile(open(self.partial, "a+b"))
         try:
@@ -41,8 +48,13 @@ class ResumableWriter:
 
     def _read_rows(self, check: Callable[[Mapping[str, Any]], None]) -> None:
         """Find the rows of an earlier run."""
-        for line in self._rows.whole_lines():
-            row = json.loads(line)
+        for number, line in enumerate(self._rows.whole_lines(), 1):
+            try:
+                row = parse_versioned(line.decode("ascii"))
+                if type(row.get("id")) is not int:
+                    raise UserError(f"field id must be a whole number, got {shown(row.get('id'))}")
+            except (UserError, UnicodeDecodeError) as error:
+                raise UserError(f"{self.partial}, line {number}: {error}; delete the file, or mend it") from error
             check(row)
             self._rows.note(row["id"], line)
         self._rows.forget_the_rest()
@@ -56,7 +68,7 @@ class ResumableWriter:
         """Append the rows of a batch, without those that are here; they survive the end of this program."""
         for row in rows:
             if row["id"] not in self._rows:
-                self._rows.append(row)
+                self._rows.append({**row, **self.common})
         self._rows.file.flush()
 
     def finish(self) -> None:

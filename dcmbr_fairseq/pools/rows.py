@@ -13,6 +13,7 @@ A row of ours has these fields; log-probabilities are natural logarithms, one fo
 | expected_utilities | of each distinct hypothesis |
 | choice, translation | index of the chosen hypothesis, and its text |
 | utility_calls, seed, settings, signature | cost and provenance |
+| identity | what it was made from: checkpoint, sources, dictionaries, languages, text (``pools/identity.py``) |
 
 Pools made by anyone are read as well: ``hypotheses`` and ``references`` are lists of strings, one for each draw,
 ``weights`` optionally weighs the references; all other fields may be absent. A row of a later version is refused: what
@@ -20,9 +21,9 @@ it says may mean something else.
 """
 
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -32,6 +33,8 @@ from dcmbr_fairseq.json_lines import format_object, parse_object, shown
 from dcmbr_fairseq.pools.draws import TextPool
 from dcmbr_fairseq.pools.sentence import Pools
 from dcmbr_fairseq.rules.decision import Decision
+
+Parsed = TypeVar("Parsed")
 
 #: The version of the fields. It grows when a field changes its meaning or goes; a field that comes does not count.
 SCHEMA_VERSION = 1
@@ -116,11 +119,20 @@ def read_records(path: PathLike) -> Iterator[Record]:
     Raises:
         UserError: the file is missing, or a row is not as it should be; names file, line number and field.
     """
-    for number, line in enumerate(iter_lines(path), 1):
+    yield from _parsed(path, parse_row)
+
+
+def read_rows(path: PathLike) -> Iterator[dict[str, Any]]:
+    """Yield the rows of such a file as they stand, whatever they hold; see :func:`read_records`."""
+    yield from _parsed(path, lambda line, number: parse_versioned(line))
+
+
+def _parsed(path: PathLike, parse: Callable[[str, int], Parsed]) -> Iterator[Parsed]:
+    for number, line in enumerate(iter_lines(path)):
         try:
-            yield parse_row(line, number - 1)
+            yield parse(line, number)
         except UserError as error:
-            raise UserError(f"{path}, line {number}: {error}") from error
+            raise UserError(f"{path}, line {number + 1}: {error}") from error
 
 
 def parse_row(line: str, number: int) -> Record:

@@ -11,7 +11,7 @@ from typing import Any
 from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.file_errors import reading, writing
 from dcmbr_fairseq.files import PathLike, atomic_writer, check_output, is_stream
-from dcmbr_fairseq.json_lines import format_object
+from dcmbr_fairseq.json_lines import format_object, shown
 from dcmbr_fairseq.present.results import TEST_SET
 from dcmbr_fairseq.present.tables import FORMS, Grid, render
 
@@ -21,6 +21,10 @@ Row = dict[str, Any]
 Key = Sequence[str | int | float | None]
 
 DIGITS = 6
+#: Fields of a journal's first line, and of the others.
+_ENTRIES = ({"settings"}, {"key", "rows"})
+#: What a message says of a setting that is not there.
+ABSENT = "not given"
 FORMATS = (*FORMS, "json")
 
 
@@ -158,19 +162,29 @@ class Journal:
         with reading(self.path):
             data = self.path.read_bytes()
         whole = data[: data.rfind(b"\n") + 1]
-        lines = whole.decode().split("\n")[:-1]
+        lines = whole.decode(errors="replace").split("\n")[:-1]
+        entries = [self._entry(number, line) for number, line in enumerate(lines, 1)]
         if lines and lines[0] != head:
             raise UserError(
-                f"{self.path} was begun with other settings ({lines[0]}, now {head}): "
+                f"{self.path} was begun with other settings ({_difference(lines[0], head)}): "
                 "delete it, or give another --output"
             )
         with writing(self.path), open(self.path, "r+b") as file:
             file.truncate(len(whole))
         if not lines:
             self._append(head)
-        for line in lines[1:]:
-            entry = json.loads(line)
+        for entry in entries[1:]:
             self._rows[json.dumps(entry["key"])] = entry["rows"]
+
+    def _entry(self, number: int, line: str) -> dict[str, Any]:
+        """A line of an earlier run: the settings first, then rows under their keys."""
+        try:
+            entry = json.loads(line)
+        except ValueError:
+            entry = None
+        if not isinstance(entry, dict) or not _ENTRIES[number > 1] <= entry.keys():
+            raise UserError(f"{self.path}, line {number}, is no line of a journal: delete the file, or move it away")
+        return entry
 
     def __contains__(self, key: Key) -> bool:
         return json.dumps(list(key)) in self._rows
@@ -194,6 +208,17 @@ class Journal:
             file.write(line + "\n")
             file.flush()
             os.fsync(file.fileno())
+
+
+def _difference(found: str, wanted: str) -> str:
+    """The first setting of two heads of journals that is not the same, and what it is in both."""
+    one, two = (json.loads(head).get("settings") for head in (found, wanted))
+    names: list[str] = []
+    while isinstance(one, dict) and isinstance(two, dict):
+        name = next(name for name in (*two, *one) if one.get(name, ABSENT) != two.get(name, ABSENT))
+        names.append(name)
+        one, two = one.get(name, ABSENT), two.get(name, ABSENT)
+    return f"{' '.join(names)}: {shown(one)}, now {shown(two)}"
 
 
 def missing(journal: Journal, keys: Sequence[Key]) -> list[Key]:

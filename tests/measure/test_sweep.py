@@ -171,7 +171,7 @@ def test_pools_of_something_else_are_refused(toy: Any, tmp_path: Path) -> None:
     key = PoolKey(1, 0, 0.5)
     PoolStore(tmp_path, workspace, workspace.load(str(toy.checkpoint), "name"), 3).sample([key])
     other = workspace.load(str(toy.other), "name")
-    with pytest.raises(UserError, match="was sampled with another path .*: delete it, or give another --pools"):
+    with pytest.raises(UserError, match="was made from another checkpoint .*: delete it, or give another --pools"):
         PoolStore(tmp_path, workspace, other, 3).sample([key])
 
 
