@@ -73,12 +73,15 @@ def _checkpoints(paths: Sequence[str], overrides: str) -> Part:
 
 def _sources(sentences: Sentences, options: Any) -> Part:
     """By the tokens of the sources, language tokens included."""
-    tokens = (np.asarray(sentences.dataset[i]["source"], dtype=np.int64).tobytes() for i in sentences.ids)
     folders = [os.path.basename(os.path.abspath(part)) for part in str(options.data).split(os.pathsep)]
-    return Part(
-        fingerprint(tokens),
-        {"data": ":".join(folders), "subset": sentences.subset, "sentences": len(sentences.ids)},
-    )
+    shown = {"data": ":".join(folders), "subset": sentences.subset, "sentences": len(sentences.ids)}
+    return Part(fingerprint(_tokens(sentences.dataset[i]) for i in sentences.ids), shown)
+
+
+def _tokens(item: Any) -> bytes:
+    """The tokens of a sentence's source; multilingual data sets give (which of their parts, sentence)."""
+    sentence = item[-1] if isinstance(item, tuple) else item
+    return np.asarray(sentence["source"], dtype=np.int64).tobytes()
 
 
 def _symbols(dictionary: Dictionary) -> bytes:

@@ -18,9 +18,11 @@ from dcmbr_fairseq.decoding.generator import MBRSequenceGenerator
 from dcmbr_fairseq.decoding.options import check_options, decoding_values, refuse_without_sampling
 from dcmbr_fairseq.decoding.texts import TextSide, text_side
 from dcmbr_fairseq.errors import UserError
+from dcmbr_fairseq.pools.identity import Identity
 from dcmbr_fairseq.pools.record_writer import RecordWriter
 from dcmbr_fairseq.preflight.auto_temperature import checkpoint_temperature
 from dcmbr_fairseq.preflight.checkpoints import CheckpointFacts, check_dictionaries, check_fit, inspect_checkpoint
+from dcmbr_fairseq.preflight.identity import Processing, Sentences, identity_of
 from dcmbr_fairseq.preflight.languages import BILINGUAL, LanguageTokens
 from dcmbr_fairseq.preflight.long_sources import fit_sources
 from dcmbr_fairseq.tasks._command import Command, command_of
@@ -41,6 +43,7 @@ class DecodingMixin:
     _captured_tokenizer: Any = _NOT_CAPTURED
     _captured_bpe: Any = _NOT_CAPTURED
     _checkpoints: Sequence[CheckpointFacts] = ()
+    _subset: str | None = None  # what is decoded, where it is one of the task's own
     _validating = False
     source_tail = 1  # how many tokens at the end of a source are kept when it is cut
 
@@ -144,7 +147,7 @@ class DecodingMixin:
                 "make_texts": self._validation_texts if self._validating else self._texts,
                 "seed": self._seed(args),
                 "nbest": getattr(args, "nbest", 1),
-                "recorder": self._recording.open(values["pools_out"]),
+                "recorder": self._recording.open(values["pools_out"], self._identity),
                 "languages": self.language_tokens(),
             },
         )
@@ -157,13 +160,14 @@ class DecodingMixin:
         """As fairseq's; where sentences are to be decoded, over-long sources are cut and the ids are learnt."""
         if str(decoding_values(self._options)["decoding"]) == "beam" and self._recording.writer is None:
             return super().get_batch_iterator(dataset, *args, **kwargs)  # type: ignore[misc]
-        own = any(dataset is known for known in self.datasets.values())  # type: ignore[attr-defined]
+        own = next((name for name, known in self.datasets.items() if dataset is known), None)  # type: ignore[attr-defined]
         if kwargs.get("max_positions") is not None and not kwargs.get("ignore_invalid_inputs"):
             dataset, kwargs["max_positions"] = fit_sources(self, dataset, kwargs["max_positions"])
-        if not own:
+        if own is None:
             self._recording.count_on(dataset)
         iterator = super().get_batch_iterator(dataset, *args, **kwargs)  # type: ignore[misc]
-        if own:  # the data set's own ids are all that will come
+        if own is not None:  # the data set's own ids are all that will come
+            self._subset = own
             self._recording.expect(iterator)
         return iterator
 
@@ -191,6 +195,16 @@ class DecodingMixin:
     def _seed(self, args: Any) -> int:
         """fairseq's ``--seed``, or ``seed`` among the generator's own arguments (hub)."""
         return int(getattr(args, "seed", command_of(self._options).seed))
+
+    def _identity(self) -> Identity:
+        """What the records say that they were made from."""
+        command, sentences = command_of(self._options), None
+        if self._subset is not None:
+            dataset = self.datasets[self._subset]  # type: ignore[attr-defined]
+            sentences = Sentences(self._subset, dataset, range(len(dataset)))
+        processing = Processing(command.post_process, command.tokenizer, command.bpe)
+        files = [facts.path for facts in self._checkpoints]
+        return identity_of(self, files, command.model_overrides, processing, sentences)
 
     def _texts(self, generator: MBRSequenceGenerator) -> TextSide:
         """Text as in fairseq's D- lines, by the command's tokenizer and BPE, or else the configuration's (hub)."""

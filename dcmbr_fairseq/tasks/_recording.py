@@ -4,11 +4,13 @@ The name starts with an underscore because fairseq imports every other file of `
 """
 
 from collections import deque
+from collections.abc import Callable
 from typing import Any
 
 import torch
 from fairseq.data import FairseqDataset
 
+from dcmbr_fairseq.pools.identity import Identity
 from dcmbr_fairseq.pools.record_writer import RecordWriter
 
 
@@ -25,14 +27,18 @@ class Recording:
         self._numbered = 0  # sentences of earlier buffers
         self._coming: deque[torch.Tensor] = deque()  # ids of the coming batches, where fairseq restarts them at 0
 
-    def open(self, path: str | None) -> RecordWriter | None:
+    def open(self, path: str | None, identity: Callable[[], Identity]) -> RecordWriter | None:
         """The writer; made when first asked for.
+
+        Args:
+            path: of ``--pools-out``.
+            identity: gives what the rows are made from; not asked where nothing is written.
 
         Raises:
             UserError: it cannot be written.
         """
         if path is not None and self.writer is None:
-            self.writer = RecordWriter(path)
+            self.writer = RecordWriter(path, {"identity": identity().fields()})
             if self._expected is not None:
                 self.writer.expect(self._expected)
         return self.writer

@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 import torch
+from fairseq.models.transformer import TransformerModel
+from in_process import Fairseq
 from omegaconf import OmegaConf
 
 from dcmbr_fairseq.cli import main
@@ -120,6 +122,40 @@ def test_records_say_what_they_were_made_from(world: Path) -> None:
     assert identity.parts["checkpoint"].fingerprint == file_fingerprint(world / "model.pt")
     assert identity.parts["sources"].shown == {"data": "bin", "subset": "test", "sentences": 4}
     assert identity.parts["languages"].shown == {"source": "en", "target": "de"}
+
+
+def test_decoding_and_analyses_tell_the_same(
+    toy: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """Records of fairseq-generate are of the same model and sentences as the pools of an analysis with these flags."""
+    flags = [str(toy.data_bin), "-s", "en", "-t", "de", "--gen-subset", "test", "--num-workers", "0", "--cpu"]
+    flags += ["--remove-bpe"]
+    workspace = Workspace(flags)
+    identity = workspace.identity(workspace.load(str(toy.checkpoint)))
+    decoding = ["--task", "translation_dcmbr", "--path", str(toy.checkpoint), "--decoding", "sample", "--num-hyp", "2"]
+    generate = Fairseq(monkeypatch, capsys).generate
+    generate(*flags, *decoding, "--pools-out", tmp_path / "pools.jsonl", "--batch-size", 8)
+    rows = list(read_rows(tmp_path / "pools.jsonl"))
+    assert len(rows) == 23 and all(row["identity"] == identity.fields() for row in rows)
+    shard = tmp_path / "shard.jsonl"
+    generate(*flags, *decoding, "--pools-out", shard, "--num-shards", 2, "--shard-id", 1)
+    assert all(row["identity"] == identity.fields() for row in read_rows(shard))  # shards may be joined
+
+
+def test_what_is_not_known_is_said_to_be_unknown(toy: Any, tmp_path: Path) -> None:
+    """The hub does not tell its task which checkpoint it has loaded, and sentences come one by one."""
+    task = {"_name": "translation_dcmbr", "data": str(toy.data_bin)}
+    model = TransformerModel.from_pretrained(str(toy.folder), "model.pt", task=task)
+    path = tmp_path / "pools.jsonl"
+    model.translate(["a dog sees the cat ."], decoding="sample", num_hyp=2, pools_out=str(path))
+    model.task._recording.writer.finish()
+    (row,) = read_rows(path)
+    identity = identity_in(row)
+    assert identity is not None and identity.model == ""
+    assert identity.parts["checkpoint"].fingerprint is identity.parts["sources"].fingerprint is None
+    workspace = Workspace([str(toy.data_bin), "-s", "en", "-t", "de", "--gen-subset", "test", "--cpu"])
+    known = workspace.identity(workspace.load(str(toy.checkpoint)))
+    assert identity.difference(known) is None and identity.parts["dictionaries"] == known.parts["dictionaries"]
 
 
 def test_a_journal_of_another_checkpoint_is_refused(
