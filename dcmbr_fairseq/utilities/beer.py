@@ -16,6 +16,8 @@ from dcmbr_fairseq.utilities.tokens import moses_tokenizer
 
 PROGRAM = Path("scripts/interactive")
 REFERENCES_PER_LINE = 256
+#: Asked around each request: a pair whose score no translation has.
+PROBE = "EVAL ||| dcmbr probe one two three ||| probe three two dcmbr seven eight"
 
 
 class BeerUtility(Utility):
@@ -65,7 +67,7 @@ class BeerUtility(Utility):
         self.model = model
         self._tokenize = moses_tokenizer(language)
         command = [str(folder / PROGRAM), "--model", model, "--threads", str(check_order("threads", threads, 1))]
-        self._process = LineProcess("BEER", command, timeout)
+        self._process = LineProcess("BEER", command, timeout, PROBE)
         self._process.start()
 
     def pairwise(

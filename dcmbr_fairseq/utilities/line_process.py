@@ -31,24 +31,30 @@ class LineProcess:
     """Sends lines to a child process while its answers are read, so that neither side ever waits for a round trip.
 
     A child that dies or falls silent is started again, once a request; a request that it fails twice is an error.
+    So is one that does not give exactly one answer where one is due: all that follow would belong to other lines. To
+    see that at once, ``probe`` is asked before and after each request: both times the answer must be the same.
 
     Args:
         name: what the child is called in messages.
         command: program and arguments. No shell is involved: paths may hold spaces and quotes.
         timeout: seconds without an answer after which the child counts as hung; its start is included.
+        probe: a line with one answer, which differs from the answers to ordinary lines.
         folder: working folder of the child.
 
     Raises:
         UserError: the time-out is 0.
     """
 
-    def __init__(self, name: str, command: Sequence[str], timeout: float, folder: Path | None = None) -> None:
+    def __init__(
+        self, name: str, command: Sequence[str], timeout: float, probe: str, folder: Path | None = None
+    ) -> None:
         self.name = name
         self.command = list(command)
         self.timeout = check_number("timeout", timeout)
         if not timeout:
             raise UserError("--utility-args: timeout must be above 0 seconds, got 0")
         self.folder = folder
+        self.probe = probe
         self.starts = 0
         self._child: _Child | None = None
 
@@ -71,6 +77,8 @@ class LineProcess:
         Raises:
             UserError: the child failed twice at this request; the sentence quotes the end of its stderr.
         """
+        if not lines:
+            return []
         try:
             return self._exchange(lines, replies)
         except ChildFailed as failure:
@@ -90,7 +98,10 @@ class LineProcess:
         self.start()
         assert self._child is not None
         try:
-            return self._child.exchange(lines, replies, self.timeout)
+            before, *answers, after = self._child.exchange([self.probe, *lines, self.probe], replies + 2, self.timeout)
+            if before != after:
+                raise ChildFailed(f"answered {after[:80]!r} where {before[:80]!r} was due: its answers are out of step")
+            return answers
         except BaseException:
             self.close()  # answers that were not fetched must not be taken for those of the next request
             raise
@@ -120,8 +131,9 @@ class _Child:
         """See :meth:`LineProcess.ask`.
 
         Raises:
-            ChildFailed: it ended, or was silent for ``timeout`` seconds.
+            ChildFailed: it ended, was silent for ``timeout`` seconds, or said more than it was asked for.
         """
+        self._refuse_leftovers()
         _in_background(_write_lines, self.stdin, lines)
         answers: list[str] = []
         while len(answers) < replies:
@@ -129,7 +141,15 @@ class _Child:
             if answer is None:
                 raise ChildFailed(f"ended with exit status {self.process.wait()}{self._quote(ended=True)}")
             answers.append(answer)
+        self._refuse_leftovers()
         return answers
+
+    def _refuse_leftovers(self) -> None:
+        with contextlib.suppress(queue.Empty):
+            answer = self.answers.get_nowait()
+            if answer is not None:
+                raise ChildFailed(f"said {answer[:80]!r} unasked: its answers are out of step")
+            self.answers.put(None)  # it has ended, which the next request will find
 
     def _next_answer(self, timeout: float) -> str | None:
         waited = 0.0

@@ -19,6 +19,8 @@ from dcmbr_fairseq.utilities.tokens import moses_tokenizer
 
 MODULES = ("exact", "stem", "synonym", "paraphrase")
 EVAL_FIELDS = 500  # statistics a line: few round trips, and lines of a few ten thousand characters
+#: Asked around each request: statistics that no pair of translations has.
+PROBE = f"SCORE ||| {' '.join(f'probe{i}' for i in range(17))} ||| {' '.join(f'dcmbr{i}' for i in range(23))} probe3"
 SCORES_KEPT = 200_000  # scores of statistics; each takes about 300 bytes
 #: One collector thread suffices; texts and tables are UTF-8 whatever the locale.
 JAVA_OPTIONS = ["-XX:+UseSerialGC", "-Dfile.encoding=UTF-8"]
@@ -89,7 +91,7 @@ class MeteorUtility(Utility):
         self._score_of: dict[str, float] = {}
         java = [find_java("METEOR"), f"-Xmx{_check_memory(memory)}", *JAVA_OPTIONS]
         command = [*java, "-jar", str(self.jar), *self._options()]
-        self._process = LineProcess("METEOR", command, timeout)
+        self._process = LineProcess("METEOR", command, timeout, PROBE)
         self._process.start()
 
     def _options(self) -> list[str]:

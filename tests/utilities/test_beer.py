@@ -10,7 +10,7 @@ import pytest
 from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.utilities import Comparison, build_utility
 from dcmbr_fairseq.utilities import beer as beer_module
-from dcmbr_fairseq.utilities.beer import REFERENCES_PER_LINE, BeerUtility
+from dcmbr_fairseq.utilities.beer import PROBE, REFERENCES_PER_LINE, BeerUtility
 from dcmbr_fairseq.utilities.tokens import moses_tokenizer
 
 # As InteractiveApp.scala: fields are split at " ||| " and trailing empty ones are dropped (Java's split), tokens are
@@ -68,7 +68,8 @@ def utility(home: Path) -> Iterator[BeerUtility]:
 
 
 def sent_lines(home: Path) -> list[str]:
-    return (home / "scripts" / "log").read_text("utf-8").splitlines()
+    lines = (home / "scripts" / "log").read_text("utf-8").splitlines()
+    return [line for line in lines if line != PROBE]
 
 
 def test_scores_are_those_of_the_tokenised_texts(utility: BeerUtility) -> None:
@@ -112,6 +113,15 @@ def test_a_wrong_answer_is_one_sentence(home: Path) -> None:
     beer = BeerUtility(language="de")
     with pytest.raises(UserError, match="BEER answered '.*' where 2 scores were due"):
         beer.pairwise(["a"], ["a", "b"])
+    beer.close()
+
+
+def test_a_program_that_answers_twice_gives_no_shifted_scores(home: Path) -> None:
+    program = home / "scripts" / "interactive"
+    program.write_text(program.read_text().replace("        print(", "        for _ in range(2): print(", 1))
+    beer = BeerUtility(language="de")
+    with pytest.raises(UserError, match=r"BEER answered .* its answers are out of step, twice"):
+        beer.pairwise(["a b", "a c", "a d"], ["a"])
     beer.close()
 
 

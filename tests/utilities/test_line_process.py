@@ -14,8 +14,13 @@ from dcmbr_fairseq.utilities.line_process import LineProcess, field
 
 ECHO = """
 import pathlib, sys, time
-for number, line in enumerate(sys.stdin.buffer):
+number = -1
+for line in sys.stdin.buffer:
     text = line.decode().rstrip("\\n")
+    if text == "probe":
+        print(text, flush=True)
+        continue
+    number += 1
     if text == "die":
         print("at some.Frame(Source)", file=sys.stderr)
         print("no memory left", file=sys.stderr)
@@ -41,7 +46,7 @@ def program(tmp_path: Path) -> Path:
 
 
 def process(program: Path, timeout: float = 60) -> LineProcess:
-    return LineProcess("ECHO", [sys.executable, "-u", str(program), str(program.parent / "marker")], timeout)
+    return LineProcess("ECHO", [sys.executable, "-u", str(program), str(program.parent / "marker")], timeout, "probe")
 
 
 def test_answers_come_in_order_and_more_is_sent_than_the_pipes_hold(program: Path) -> None:
@@ -78,10 +83,13 @@ def test_a_silent_child_is_killed_after_the_time_out(program: Path) -> None:
 
 
 def test_the_time_that_a_process_is_suspended_does_not_count(tmp_path: Path) -> None:
-    child = "import sys, time; sys.stdin.readline(); [time.sleep(0.1) for _ in range(15)]; print('done', flush=True)"
+    child = (
+        "import sys, time\nfor line in sys.stdin: "
+        "[time.sleep(0.1) for _ in range(15 * (line[0] == 'x'))]; print('done', flush=True)"
+    )
     parent = (
         "import os, sys; from dcmbr_fairseq.utilities.line_process import LineProcess; "
-        "slow = LineProcess('SLOW', [sys.executable, '-c', sys.argv[1]], 4); slow.start(); "
+        "slow = LineProcess('SLOW', [sys.executable, '-c', sys.argv[1]], 4, 'probe'); slow.start(); "
         "print(slow._child.process.pid, flush=True); print(slow.ask(['x'], 1), slow.starts); slow.close()"
     )
     asking = subprocess.Popen([sys.executable, "-c", parent, child], stdout=subprocess.PIPE, text=True)
@@ -92,6 +100,34 @@ def test_the_time_that_a_process_is_suspended_does_not_count(tmp_path: Path) -> 
             os.kill(pid, signal_number)
         time.sleep(seconds)
     assert asking.communicate(timeout=60)[0] == "['done'] 1\n"
+
+
+STUTTERER = """
+import sys
+which = sys.argv[1]
+if which == "greets":
+    print("hello", flush=True)
+for number, line in enumerate(sys.stdin):
+    print(line, end="", flush=True)
+    if which == "always" or which == "once" and number == 1 or which == "last" and line.startswith("c"):
+        print(line, end="", flush=True)
+"""
+
+
+@pytest.mark.parametrize("which", ["always", "once", "last", "greets"])
+@pytest.mark.parametrize("lines", [["c"], ["a", "b", "c"], [f"{i}" for i in range(50)] + ["c"]])
+def test_a_child_that_says_more_than_one_answer_never_shifts_the_others(which: str, lines: list[str]) -> None:
+    child = LineProcess("STUTTERER", [sys.executable, "-c", STUTTERER, which], 60, "probe")
+    with pytest.raises(UserError, match="STUTTERER (answered|said) '.*out of step, twice"):
+        child.ask(lines, len(lines))
+    child.close()
+
+
+def test_a_probe_changes_no_answers(program: Path) -> None:
+    child = LineProcess("ECHO", [sys.executable, "-c", STUTTERER, "never"], 60, "probe")
+    assert child.ask(["a", "b"], 2) == ["a", "b"] and child.ask([], 0) == [] and child.ask(["c"], 1) == ["c"]
+    assert child.starts == 1
+    child.close()
 
 
 def test_closing_ends_the_child(program: Path) -> None:
@@ -106,7 +142,7 @@ def test_closing_ends_the_child(program: Path) -> None:
 
 def test_a_program_that_does_not_exist_is_one_sentence() -> None:
     with pytest.raises(UserError, match="NOTHING cannot be started: .*no-such-program"):
-        LineProcess("NOTHING", ["/no-such-program"], 1).start()
+        LineProcess("NOTHING", ["/no-such-program"], 1, "probe").start()
 
 
 @pytest.mark.parametrize("text", ["", "ordinary text, with | and ||.", "Ünïcode \u2028 \u3000 😀"])
