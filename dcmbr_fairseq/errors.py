@@ -13,10 +13,12 @@ class UserError(ValueError):
 def nearest(name: str, known: Iterable[str]) -> str:
     """The ``known`` name that looks most like ``name``, or an empty string where none is like it.
 
-    Case does not count, nor does whether words are joined by ``-`` or ``_``.
+    Case does not count, nor does whether words are joined by ``-`` or ``_``; a part of a name is like it.
     """
     plain = {one.lower().replace("_", "-"): one for one in known}
-    found = difflib.get_close_matches(name.lower().replace("_", "-"), plain, n=1)
+    given = name.lower().replace("_", "-")
+    found = difflib.get_close_matches(given, plain, n=1)
+    found = found or [one for one in plain if len(given) >= 3 and given in one]
     return plain[found[0]] if found else ""
 
 

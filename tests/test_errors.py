@@ -41,7 +41,8 @@ def test_hook_is_set_once() -> None:
     ("name", "likely"),
     [
         ("chrg", "chrf"), ("charorder", "char_order"), ("CHAR-ORDER", "char_order"), ("lower", "lowercase"),
-        ("beta", "beta"), ("colour", ""), ("", ""),
+        ("beta", "beta"), ("cha", "char_order"), ("colour", ""),
+        ("", ""),
     ],
 )  # fmt: skip
 def test_the_nearest_name_is_the_one_that_was_meant(name: str, likely: str) -> None:

@@ -5,7 +5,7 @@ import json
 from dataclasses import asdict
 
 from dcmbr_fairseq.commands.shared import add_output_arguments, add_where_argument, write_output
-from dcmbr_fairseq.present.correlation import Correlation, correlate
+from dcmbr_fairseq.present.correlation import PERMUTED_BELOW, Correlation, correlate
 from dcmbr_fairseq.present.results import (
     SETTINGS,
     averaged_over_seeds,
@@ -14,7 +14,7 @@ from dcmbr_fairseq.present.results import (
     refuse_mixture,
     require,
 )
-from dcmbr_fairseq.present.tables import Grid, render
+from dcmbr_fairseq.present.tables import Grid, coefficient_text, p_text, render
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -43,6 +43,10 @@ def show(result: Correlation, x: str, y: str, form: str) -> str:
     if form == "json":
         return json.dumps({"x": x, "y": y, **asdict(result)}) + "\n"
     names = {"kendall": "Kendall tau-b", "spearman": "Spearman rho", "pearson": "Pearson r"}
-    rows = [[title, getattr(result, n).value, f"{getattr(result, n).p_value:.3g}"] for n, title in names.items()]
+    found = {title: getattr(result, name) for name, title in names.items()}
     caption = f"{y} against {x}, {result.count} models"
-    return render(Grid(["coefficient", "value", "p"], rows, digits=4, caption=caption), form)
+    if form == "tsv":
+        return render(Grid(["coefficient", "value", "p"], [[t, c.value, c.p_value] for t, c in found.items()]), form)
+    rows = [[title, coefficient_text(c.value, 4), p_text(c.p_value)] for title, c in found.items()]
+    test = "p of all orders" if result.count < PERMUTED_BELOW else "p of scipy's tests"
+    return render(Grid(["coefficient", "value", "p"], rows, caption=f"{caption}; {test}, two-sided"), form)

@@ -2,7 +2,8 @@
 
 import argparse
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 
 from dcmbr_fairseq.commands.shared import (
     DEFAULT_METRICS,
@@ -14,6 +15,7 @@ from dcmbr_fairseq.commands.shared import (
 )
 from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.evaluation.metrics import ERROR_RATES, Evaluation, MetricOptions, evaluate
+from dcmbr_fairseq.evaluation.significance import Interval, Resamples
 from dcmbr_fairseq.evaluation.translations import FORMATS, read_translations, system_names
 from dcmbr_fairseq.files import read_lines
 from dcmbr_fairseq.present.tables import Cell, Grid, render
@@ -37,8 +39,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--metric-args", default="{}", metavar="JSON",
         help='arguments of metrics, such as \'{"meteor": {"language": "de"}, "ter": {"case_sensitive": true}}\'',
     )  # fmt: skip
-    parser.add_argument("--lowercase", action="store_true", help="ignore case in BLEU and chrF; TER always does")
-    parser.add_argument("--tokenize", metavar="NAME", help="sacreBLEU's tokeniser (default: 13a)")
+    parser.add_argument("--lowercase", action="store_true", help="ignore case, whatever the metric (TER always does)")
+    parser.add_argument("--tokenize", metavar="NAME", help="sacreBLEU's tokeniser for BLEU (default: 13a)")
+    parser.add_argument(
+        "--confidence", action="store_true", help="add 95%% intervals from bootstrap resamples of the segments"
+    )
+    parser.add_argument("--samples", type=int, metavar="S", help="number of resamples (default: 1000)")
+    parser.add_argument("--seed", type=int, metavar="N", help="seed of the resamples (default: 12345, sacreBLEU's)")
     parser.add_argument("--hypothesis-format", default="auto", choices=FORMATS, help="layout of HYP (default: auto)")
     parser.add_argument("--seconds", metavar="S,S,...", help="add a column of decoding seconds, one for each system")
     add_output_arguments(parser)
@@ -46,6 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Score and print."""
+    confidence = parse_confidence(args)
     names = system_names(args.names, args.hypotheses)
     seconds = parse_seconds(args.seconds, names)
     references = read_lines(args.references)
@@ -57,8 +65,22 @@ def run(args: argparse.Namespace) -> None:
     }
     sources = read_lines(args.source) if args.source else None
     options = MetricOptions(args.lowercase, args.tokenize, parse_metric_arguments(args.metric_args))
-    result = evaluate(systems, references, sources, parse_metrics(args.metrics), options)
-    write_output(show(result, args.format, seconds), args.output)
+    result = evaluate(systems, references, sources, parse_metrics(args.metrics), options, confidence)
+    write_output(show(result, args.format, seconds, confidence), args.output)
+
+
+def parse_confidence(args: argparse.Namespace) -> Resamples | None:
+    """The resamples of ``--confidence``.
+
+    Raises:
+        UserError: their number or seed is out of range, or has no meaning.
+    """
+    given = {name: getattr(args, name) for name in ("samples", "seed") if getattr(args, name) is not None}
+    if not args.confidence:
+        for name, value in given.items():
+            raise UserError(f"--{name} {value} has no meaning without --confidence: add it, or leave this out")
+        return None
+    return Resamples(**given)
 
 
 def parse_seconds(text: str | None, names: list[str]) -> list[float] | None:
@@ -78,7 +100,9 @@ def parse_seconds(text: str | None, names: list[str]) -> list[float] | None:
     return seconds
 
 
-def show(result: Evaluation, form: str, seconds: list[float] | None = None) -> str:
+def show(
+    result: Evaluation, form: str, seconds: list[float] | None = None, confidence: Resamples | None = None
+) -> str:
     """The scores in the asked form; signatures follow the table, or are a field of the JSON object."""
     columns: dict[str, list[float]] = dict(result.scores)
     if seconds is not None:
@@ -86,21 +110,40 @@ def show(result: Evaluation, form: str, seconds: list[float] | None = None) -> s
     if form == "json":
         rows = [{"name": name, **{c: columns[c][i] for c in columns}} for i, name in enumerate(result.systems)]
         out = {"segments": result.segments, "systems": rows, "signatures": result.signatures}
+        if confidence is not None:
+            limits = {label: [[one.low, one.high] for one in own] for label, own in result.intervals.items()}
+            out.update(intervals=limits, confidence=asdict(confidence))
         return json.dumps(out, ensure_ascii=False, indent=2) + "\n"
-    cells: list[list[Cell]] = [[name, *(c[i] for c in columns.values())] for i, name in enumerate(result.systems)]
-    grid = Grid(["system", *columns], cells, bold=best_cells(columns, len(result.systems)))
-    return with_notes(render(grid, form), list(result.signatures.values()), form)
+    table: dict[str, list[Cell]] = {"system": [*result.systems]}
+    for label, values in columns.items():
+        table[label] = [*values]
+        table.update(interval_columns(label, result.intervals.get(label, []), form))
+    bold = best_cells(columns, len(result.systems), list(table))
+    grid = Grid(list(table), [list(row) for row in zip(*table.values(), strict=True)], bold=bold)
+    notes = [*result.signatures.values()]
+    if confidence is not None:
+        notes.insert(0, f"95%: {confidence.samples} resamples of {result.segments} segments, seed {confidence.seed}")
+    return with_notes(render(grid, form), notes, form)
 
 
-def best_cells(columns: Mapping[str, list[float]], systems: int) -> list[list[int]]:
-    """For each system the columns in which it is best, as printed; nothing is best among one."""
+def interval_columns(label: str, intervals: Sequence[Interval], form: str) -> dict[str, list[Cell]]:
+    """The columns beside a metric's: two of numbers in TSV, otherwise one to be read; none without intervals."""
+    if not intervals:
+        return {}
+    if form == "tsv":
+        return {f"{label}_low": [one.low for one in intervals], f"{label}_high": [one.high for one in intervals]}
+    return {f"95% {label}": [f"{one.low:.1f} .. {one.high:.1f}" for one in intervals]}
+
+
+def best_cells(columns: Mapping[str, list[float]], systems: int, table: list[str]) -> list[list[int]]:
+    """For each system the columns of the table in which it is best, as printed; nothing is best among one."""
     bold: list[list[int]] = [[] for _ in range(systems)]
     if systems < 2:
         return bold
-    for number, (label, values) in enumerate(columns.items(), 1):
+    for label, values in columns.items():
         rounded = [round(value, 1) for value in values]
         best = min(rounded) if label in ERROR_RATES else max(rounded)
         for system, value in enumerate(rounded):
             if value == best:
-                bold[system].append(number)
+                bold[system].append(table.index(label))
     return bold

@@ -124,7 +124,7 @@ def parse_metric_arguments(text: str, flag: str = "--metric-args") -> Mapping[st
     """
     try:
         arguments = json.loads(text)
-    except json.JSONDecodeError:
+    except (ValueError, RecursionError):  # no JSON, or integers or nesting beyond what Python reads
         arguments = None
     if not isinstance(arguments, dict) or not all(isinstance(value, dict) for value in arguments.values()):
         raise UserError(f'{flag} must be a JSON object such as \'{{"meteor": {{"language": "de"}}}}\', got {text!r}')

@@ -2,6 +2,7 @@
 
 import argparse
 import json
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -12,15 +13,28 @@ from dcmbr_fairseq.commands.shared import (
     with_notes,
     write_output,
 )
-from dcmbr_fairseq.evaluation.baseline import TESTS, Tested, against_baseline
-from dcmbr_fairseq.evaluation.metrics import MetricOptions
-from dcmbr_fairseq.evaluation.significance import Interval
-from dcmbr_fairseq.evaluation.statistics import build_statistic
+from dcmbr_fairseq.errors import UserError
+from dcmbr_fairseq.evaluation.baseline import (
+    BOOTSTRAP_SAMPLES,
+    CORRECTIONS,
+    RANDOMISATION_SAMPLES,
+    Compared,
+    Tests,
+    against_baseline,
+)
+from dcmbr_fairseq.evaluation.metrics import Metric, MetricOptions, check_options
+from dcmbr_fairseq.evaluation.significance import PairedResult
+from dcmbr_fairseq.evaluation.statistics import MOSES_METRICS, arguments_name, build_statistic
 from dcmbr_fairseq.evaluation.translations import FORMATS, read_translations, system_names
 from dcmbr_fairseq.files import read_lines
-from dcmbr_fairseq.present.tables import Grid, render
+from dcmbr_fairseq.present.tables import Grid, p_text, render
 
-P_VALUES = "p: extreme samples / samples, as Moses' script; p+: (extreme samples + 1) / (samples + 1), as sacreBLEU"
+P_BOOTSTRAP = (
+    "p boot: extreme samples / samples, as Moses' script and the paper; one-sided in effect: at 0.05 it rejects about "
+    "10% of differences that are none"
+)
+P_RANDOMISATION = "p rand: two-sided, (extreme samples + 1) / (samples + 1); at 0.05 it rejects 5% of them"
+TESTS = ("both", "bootstrap", "randomisation")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -36,14 +50,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "sacreBLEU; any utility (sentence-bleu, sentence-chrf, meteor, bleurt, ...): its mean (default: bleu,nist)",
     )  # fmt: skip
     parser.add_argument("--metric-args", default="{}", metavar="JSON", help="arguments of utilities, as in evaluate")
-    parser.add_argument("--lowercase", action="store_true", help="ignore case in sacreBLEU's BLEU and chrF")
-    parser.add_argument("--tokenizer", default="moses", choices=("moses", "none"), help="for bleu and nist")
-    parser.add_argument("--language", default="en", help="language of the tokeniser's rules: the target (default: en)")
+    parser.add_argument("--lowercase", action="store_true", help="ignore case, whatever the metric")
+    parser.add_argument("--tokenizer", choices=("moses", "none"), help="for bleu and nist (default: moses)")
+    parser.add_argument("--language", metavar="L", help="language of its rules: the target (default: en)")
     parser.add_argument(
-        "--test", default="bootstrap", choices=sorted(TESTS),
-        help="bootstrap: paired, over segments (the paper's); randomisation: swap the outputs of segments",
+        "--test", default="both", choices=TESTS,
+        help="bootstrap: paired, over segments (the paper's); randomisation: swap the outputs of segments (default: "
+        "both)",
     )  # fmt: skip
-    parser.add_argument("--samples", type=int, metavar="S", help="default: 1000 bootstrap resamples, 10000 swaps")
+    parser.add_argument(
+        "--samples", type=int, metavar="S",
+        help=f"default: {BOOTSTRAP_SAMPLES} bootstrap resamples, {RANDOMISATION_SAMPLES} swaps",
+    )  # fmt: skip
+    parser.add_argument(
+        "--correction", default="none", choices=CORRECTIONS,
+        help="holm: add p-values corrected for the number of comparisons, systems times metrics (default: none)",
+    )  # fmt: skip
     parser.add_argument("--seed", type=int, default=12345, help="default: 12345, sacreBLEU's")
     parser.add_argument("--hypothesis-format", default="auto", choices=FORMATS, help="layout of the files")
     add_output_arguments(parser)
@@ -56,53 +78,114 @@ def run(args: argparse.Namespace) -> None:
     references = read_lines(args.references)
     texts = [read_translations(path, args.hypothesis_format, len(references)) for path in paths]
     sources = read_lines(args.source) if args.source else None
+    metrics = build_metrics(args)
+    tests = Tests(args.test != "randomisation", args.test != "bootstrap", args.samples, args.seed, args.correction)
+    found = against_baseline(dict(zip(names, texts, strict=True)), references, sources, metrics, tests)
+    signatures = [metric.signature() for metric in metrics]
+    write_output(show(found, args.format, notes(found, tests, len(references)), signatures), args.output)
+
+
+def build_metrics(args: argparse.Namespace) -> list[Metric]:
+    """The metrics of ``--metrics``.
+
+    Raises:
+        UserError: one is unknown or cannot be had, or an option concerns none of them.
+    """
+    names = parse_metrics(args.metrics)
     options = MetricOptions(args.lowercase, None, parse_metric_arguments(args.metric_args))
-    statistics = [build_statistic(m, args.tokenizer, args.language, options) for m in parse_metrics(args.metrics)]
-    tested = against_baseline(
-        list(zip(names, texts, strict=True)), references, sources, statistics, args.test, args.samples, args.seed
-    )
-    note = f"{args.test}, {tested[0].result.samples} samples of {len(references)} segments, seed {args.seed}"
-    write_output(show(tested, args.format, note, [s.signature() for s in statistics]), args.output)
+    for flag in ("tokenizer", "language"):
+        if getattr(args, flag) is not None and not set(names) & set(MOSES_METRICS):
+            raise UserError(
+                f"--{flag} {getattr(args, flag)} is for {', '.join(MOSES_METRICS)}, and --metrics {args.metrics} has "
+                "none of them: leave it out"
+            )
+    metrics = [build_statistic(name, args.tokenizer or "moses", args.language or "en", options) for name in names]
+    check_options(options, [taker for name in names if (taker := arguments_name(name))])
+    return metrics
 
 
-def show(tested: list[Tested], form: str, note: str, signatures: list[str]) -> str:
-    """The comparisons in the asked form, with the settings and signatures."""
+def notes(found: Sequence[Compared], tests: Tests, segments: int) -> list[str]:
+    """What the tests are and how to read their p-values, a line each."""
+    made = [
+        f"{name}, {result.samples} samples"
+        for name, result in (("bootstrap", found[0].bootstrap), ("randomisation", found[0].randomisation))
+        if result is not None
+    ]
+    lines = [f"{'; '.join(made)} of {segments} segments, seed {tests.seed}"]
+    lines += [P_BOOTSTRAP] if tests.bootstrap else []
+    lines += [P_RANDOMISATION] if tests.randomisation else []
+    if tests.correction == "holm":
+        corrected = "p rand" if tests.randomisation else "(extreme samples + 1) / (samples + 1) of the bootstrap"
+        lines.append(f"p Holm: {corrected}, corrected for all {len(found)} comparisons (Holm 1979)")
+    elif len(found) > 1:
+        lines.append(f"{len(found)} comparisons, of which none is corrected for the others: --correction holm does so")
+    return lines
+
+
+def show(found: Sequence[Compared], form: str, lines: list[str], signatures: list[str]) -> str:
+    """The comparisons in the asked form, with the settings and signatures; JSON and TSV hold plain numbers."""
     if form == "json":
-        rows = [as_json(row) for row in tested]
-        return json.dumps({"test": note, "signatures": signatures, "comparisons": rows}, indent=2) + "\n"
-    header = ["metric", "A", "B", "score A", "score B", "B - A", "95% interval", "p", "p+"]
-    grid = Grid(header, [cells(row) for row in tested], labels=3, digits=2)
-    return with_notes(render(grid, form), [note, P_VALUES, *signatures], form)
+        rows = [as_row(one) for one in found]
+        return json.dumps({"test": lines, "signatures": signatures, "comparisons": rows}, indent=2) + "\n"
+    if form == "tsv":
+        flat = [flattened(as_row(one)) for one in found]
+        return render(Grid(list(flat[0]), [list(row.values()) for row in flat], labels=3), form)
+    rows = [cells(one) for one in found]
+    grid = Grid(list(rows[0]), [list(row.values()) for row in rows], labels=3, digits=2)
+    return with_notes(render(grid, form), [*lines, *signatures], form)
 
 
-def as_json(row: Tested) -> dict[str, Any]:
-    """A comparison as a flat JSON object."""
-    result = row.result
-    scores = {"baseline_score": result.baseline, "system_score": result.system, "difference": result.difference}
+def as_row(one: Compared) -> dict[str, Any]:
+    """A comparison as an object; what a test that was not made would give is None."""
+    result, bootstrap, swaps = one.result, one.bootstrap, one.randomisation
     intervals = {
-        name: list(asdict(interval).values()) if interval is not None else None
+        name: list(asdict(interval).values()) if bootstrap is not None and interval is not None else None
         for name, interval in (
-            ("baseline_interval", result.baseline_interval),
-            ("system_interval", result.system_interval),
-            ("difference_interval", result.difference_interval),
+            ("baseline_interval", bootstrap and bootstrap.baseline_interval),
+            ("system_interval", bootstrap and bootstrap.system_interval),
+            ("difference_interval", bootstrap and bootstrap.difference_interval),
         )
     }
-    p_values = {"p": result.p_value, "p_corrected": result.corrected_p_value, "extreme": result.extreme}
-    names = {"metric": row.metric, "baseline": row.baseline, "system": row.system}
-    return {**names, **scores, **intervals, **p_values, "samples": result.samples}
+    return {
+        "metric": one.metric, "baseline": one.baseline, "system": one.system, "baseline_score": result.baseline,
+        "system_score": result.system, "difference": result.difference, **intervals,
+        "bootstrap_p": bootstrap and bootstrap.p_value,
+        "bootstrap_p_plus": bootstrap and bootstrap.corrected_p_value, **_counted("bootstrap", bootstrap),
+        "randomisation_p": swaps and swaps.corrected_p_value, **_counted("randomisation", swaps), "p_holm": one.holm,
+    }  # fmt: skip
 
 
-def cells(row: Tested) -> list[Any]:
-    """A comparison as a row of the table; p = 0 of S samples is shown as less than 1 / S."""
-    result = row.result
-    p = f"{result.p_value:.3f}" if result.extreme else f"< {1 / result.samples:.2g}"
-    interval = result.difference_interval
-    shown = _show_interval(interval) if interval else None
-    return [
-        row.metric, row.baseline, row.system, result.baseline, result.system, f"{result.difference:+.2f}", shown, p,
-        f"{result.corrected_p_value:.4f}",
-    ]  # fmt: skip
+def _counted(test: str, result: PairedResult | None) -> dict[str, int | None]:
+    extreme, samples = (None, None) if result is None else (result.extreme, result.samples)
+    return {f"{test}_extreme": extreme, f"{test}_samples": samples}
 
 
-def _show_interval(interval: Interval) -> str:
-    return f"{interval.low:+.2f} .. {interval.high:+.2f}"
+def flattened(row: dict[str, Any]) -> dict[str, Any]:
+    """The object with two columns, ``_low`` and ``_high``, for each interval."""
+    flat: dict[str, Any] = {}
+    for name, value in row.items():
+        if name.endswith("_interval"):
+            flat[f"{name.removesuffix('_interval')}_low"], flat[f"{name.removesuffix('_interval')}_high"] = (
+                value or (None, None)
+            )
+        else:
+            flat[name] = value
+    return flat
+
+
+def cells(one: Compared) -> dict[str, Any]:
+    """A comparison as a row of the table, by column; p = 0 of S samples is shown as less than 1 / S."""
+    result = one.result
+    row: dict[str, Any] = {
+        "metric": one.metric, "A": one.baseline, "B": one.system, "score A": result.baseline,
+        "score B": result.system, "B - A": f"{result.difference:+.2f}",
+    }  # fmt: skip
+    if one.bootstrap is not None:
+        interval = one.bootstrap.difference_interval
+        row["95% interval"] = interval and f"{interval.low:+.2f} .. {interval.high:+.2f}"
+        row["p boot"] = p_text(one.bootstrap.p_value, 1 / one.bootstrap.samples)
+    if one.randomisation is not None:
+        row["p rand"] = p_text(one.randomisation.corrected_p_value)
+    if one.holm is not None:
+        row["p Holm"] = p_text(one.holm)
+    return row

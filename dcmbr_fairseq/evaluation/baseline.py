@@ -1,58 +1,109 @@
-"""Systems against a baseline on one test set: each metric's paired test for each system."""
+"""Systems against a baseline by significance tests, on several metrics, corrected for their number if asked."""
 
-from collections.abc import Sequence
-from typing import NamedTuple
+import dataclasses
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from dcmbr_fairseq.errors import UserError
-from dcmbr_fairseq.evaluation.significance import PairedResult, approximate_randomisation, paired_bootstrap
-from dcmbr_fairseq.evaluation.statistics import SegmentMean, Statistic
+from dcmbr_fairseq.evaluation.metrics import Metric, Texts
+from dcmbr_fairseq.evaluation.significance import (
+    PairedResult,
+    approximate_randomisation,
+    check_samples,
+    paired_bootstrap,
+)
+from dcmbr_fairseq.evaluation.uncertainty import holm
 
-#: Name of a test -> the function, and how many samples it takes unless told otherwise.
-TESTS = {"bootstrap": (paired_bootstrap, 1000), "randomisation": (approximate_randomisation, 10000)}
+CORRECTIONS = ("none", "holm")
+BOOTSTRAP_SAMPLES, RANDOMISATION_SAMPLES = 1000, 10_000
 
 
-class Tested(NamedTuple):
-    """One system tested against the baseline on one metric; both are given by their names."""
+@dataclass(frozen=True)
+class Tests:
+    """Which tests are made, and how.
+
+    Attributes:
+        bootstrap: make the paired bootstrap (the paper's), which gives intervals too.
+        randomisation: make the approximate randomisation.
+        samples: of each; None takes 1000 resamples and 10000 swaps.
+        seed: of both.
+        correction: ``holm`` corrects for the number of comparisons.
+    """
+
+    bootstrap: bool = True
+    randomisation: bool = True
+    samples: int | None = None
+    seed: int = 12345
+    correction: str = "none"
+
+    @property
+    def bootstrap_settings(self) -> tuple[int, int]:
+        """Samples and seed."""
+        return BOOTSTRAP_SAMPLES if self.samples is None else self.samples, self.seed
+
+    @property
+    def randomisation_settings(self) -> tuple[int, int]:
+        """Samples and seed."""
+        return RANDOMISATION_SAMPLES if self.samples is None else self.samples, self.seed
+
+
+@dataclass(frozen=True)
+class Compared:
+    """One system compared with the baseline on one metric.
+
+    Attributes:
+        metric: its label.
+        baseline: name of the first system.
+        system: name of the second.
+        bootstrap: the result of that test, if it was made.
+        randomisation: the same.
+        holm: the p-value of the randomisation, or else of the bootstrap, corrected for all comparisons, if asked for.
+    """
 
     metric: str
     baseline: str
     system: str
-    result: PairedResult
+    bootstrap: PairedResult | None
+    randomisation: PairedResult | None
+    holm: float | None = None
+
+    @property
+    def result(self) -> PairedResult:
+        """The test to believe: the randomisation where it was made."""
+        found = self.randomisation or self.bootstrap
+        assert found is not None
+        return found
 
 
 def against_baseline(
-    translations: Sequence[tuple[str, Sequence[str]]],
-    references: Sequence[str],
-    sources: Sequence[str] | None,
-    statistics: Sequence[Statistic],
-    test: str = "bootstrap",
-    samples: int | None = None,
-    seed: int = 12345,
-) -> list[Tested]:
-    """Test each system against the first one, on each metric.
+    systems: Mapping[str, Texts], references: Texts, sources: Texts | None, metrics: Sequence[Metric], tests: Tests
+) -> list[Compared]:
+    """Compare each system with the first on each metric; metrics are closed when they are done with.
 
     Args:
-        translations: name and B texts of each system; the first is the baseline.
-        references: B texts.
-        sources: B texts, for metrics that need them.
-        statistics: the metrics; those that hold a utility are closed at the end.
-        test: a name of :data:`TESTS`.
-        samples: how many; None takes what the test takes by default.
-        seed: of the resampling.
+        systems: name -> translations, the baseline first.
+        references: one a segment.
+        sources: for metrics that need them.
+        metrics: what is compared.
+        tests: how.
 
     Raises:
-        UserError: the lists differ in length, or see :func:`paired_bootstrap`.
+        UserError: the lists differ in length, or a metric needs the sources; or see
+            :func:`~dcmbr_fairseq.evaluation.significance.paired_bootstrap`.
     """
     if sources is not None and len(sources) != len(references):
         raise UserError(f"--source has {len(sources)} segments but --references has {len(references)}: align the files")
-    run, default = TESTS[test]
-    (baseline, _), *systems = translations
-    tested: list[Tested] = []
-    for statistic in statistics:
-        first, *others = [statistic.segments(texts, references, sources) for _, texts in translations]
-        for (name, _), rows in zip(systems, others, strict=True):
-            result = run(first, rows, statistic.score, default if samples is None else samples, seed)
-            tested.append(Tested(statistic.label, baseline, name, result))
-        if isinstance(statistic, SegmentMean):
-            statistic.close()
-    return tested
+    check_samples(*tests.bootstrap_settings)
+    compared = []
+    for metric in metrics:
+        (baseline, first), *others = ((name, metric.segments(t, references, sources)) for name, t in systems.items())
+        for name, rows in others:
+            pair = (first, rows, metric.score)
+            bootstrap = paired_bootstrap(*pair, *tests.bootstrap_settings) if tests.bootstrap else None
+            swaps = approximate_randomisation(*pair, *tests.randomisation_settings) if tests.randomisation else None
+            compared.append(Compared(metric.label, baseline, name, bootstrap, swaps))
+        metric.close()
+    if tests.correction == "none":
+        return compared
+    corrected = holm([one.result.corrected_p_value for one in compared])
+    return [dataclasses.replace(one, holm=p) for one, p in zip(compared, corrected, strict=True)]

@@ -5,20 +5,26 @@ be a metric here, as the mean of u(translation, reference) over the segments, bu
 decided alone.
 """
 
+import abc
+import contextlib
+import inspect
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
-from dcmbr_fairseq.errors import UserError
-from dcmbr_fairseq.evaluation.segments import SegmentMetric
+from dcmbr_fairseq.errors import UserError, nearest
+from dcmbr_fairseq.evaluation.segments import SegmentMetric, refuse_unused
+from dcmbr_fairseq.evaluation.significance import Interval, Resamples
 from dcmbr_fairseq.evaluation.uncertainty import contributions
-from dcmbr_fairseq.utilities import UTILITIES
+from dcmbr_fairseq.utilities import UTILITIES, build_utility
+from dcmbr_fairseq.utilities.arguments import ARGUMENTS
 
 logger = logging.getLogger(__name__)
 
+Texts = Sequence[str]
 CORPUS_METRICS = ("bleu", "chrf", "chrf++", "ter")
 #: Metrics where less is better.
 ERROR_RATES = ("TER", "seconds")
@@ -29,8 +35,8 @@ class MetricOptions:
     """What the metrics depend on besides the texts.
 
     Attributes:
-        lowercase: compare without case (BLEU and chrF; TER does so by sacreBLEU's default).
-        tokenize: sacreBLEU's tokeniser; None takes its default, 13a.
+        lowercase: compare without case, whatever the metric.
+        tokenize: sacreBLEU's tokeniser for BLEU; None takes its default, 13a.
         arguments: metric name -> keyword arguments of sacreBLEU's class, or of the utility (METEOR's language, ...).
     """
 
@@ -39,101 +45,142 @@ class MetricOptions:
     arguments: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
 
-class Metric(Protocol):
-    """A quality of a whole translated test set."""
+class Metric(abc.ABC):
+    """A quality of a whole translated test set, as a function of sums over segments.
+
+    A row of K numbers stands for a segment, ``(B, K)``; the score of any selection of segments follows from the sum of
+    their rows, ``(..., K) -> (...)``, so that resampling costs a matrix product.
+    """
 
     label: str
 
-    def score(self, hypotheses: Sequence[str], references: Sequence[str], sources: Sequence[str] | None) -> float:
-        """The score of one system; three lists of the same length, one text a segment."""
+    @abc.abstractmethod
+    def segments(self, hypotheses: Texts, references: Texts, sources: Texts | None) -> np.ndarray:
+        """The rows of all segments, ``(B, K)`` float64; three lists of the same length, one text a segment.
+
+        Raises:
+            UserError: the metric needs the sources and there are none.
+        """
+
+    @abc.abstractmethod
+    def score(self, sums: np.ndarray) -> np.ndarray:
+        """The scores of summed rows, ``(S, K) -> (S,)``."""
+
+    @abc.abstractmethod
+    def signature(self) -> str:
+        """All that the score depends on."""
+
+    def corpus_score(self, hypotheses: Texts, references: Texts, sources: Texts | None) -> float:
+        """The score of one system."""
+        return total_score(self, self.segments(hypotheses, references, sources))
 
     def contributions(
-        self, hypotheses: Sequence[str], references: Sequence[str], sources: Sequence[str] | None
+        self, hypotheses: Texts, references: Texts, sources: Texts | None
     ) -> tuple[float, np.ndarray]:
         """The score, and ``(B,)`` what each segment contributes; see :mod:`~dcmbr_fairseq.evaluation.uncertainty`."""
+        rows = self.segments(hypotheses, references, sources)
+        return total_score(self, rows), contributions(rows, self.score)
 
-    def signature(self) -> str:
-        """All that the score depends on; sacreBLEU's is complete only after a score was computed."""
+    def close(self) -> None:
+        """Release what the metric holds."""
 
 
-class SacreMetric:
+def total_score(metric: Metric, rows: np.ndarray) -> float:
+    """The score of all segments, given their rows ``(B, K)``."""
+    return float(metric.score(rows.sum(axis=0)[None])[0])
+
+
+class SacreMetric(Metric):
     """BLEU, chrF, chrF++ or TER as sacreBLEU computes them, with its signature.
 
+    Arguments are those of the utility of the same name, which are sacreBLEU's, and are checked as there.
+
     Raises:
-        UserError: sacreBLEU does not know an argument.
+        UserError: an argument is unknown or out of range, or the tokeniser lacks what it needs.
     """
 
     def __init__(self, name: str, options: MetricOptions) -> None:
-        from sacrebleu.metrics import BLEU, CHRF, TER
-
-        self.label = UTILITIES.find(name).label
-        classes: dict[str, tuple[Any, dict[str, Any]]] = {
-            "bleu": (BLEU, {"lowercase": options.lowercase, "tokenize": options.tokenize}),
-            "chrf": (CHRF, {"lowercase": options.lowercase}),
-            "chrf++": (CHRF, {"lowercase": options.lowercase, "word_order": 2}),
-            "ter": (TER, {}),
+        defaults: dict[str, dict[str, Any]] = {
+            "bleu": {"effective_order": False, "lowercase": options.lowercase, "tokenize": options.tokenize or "13a"},
+            "ter": {},
         }
-        kind, arguments = classes[name]
-        try:
-            self.implementation: Any = kind(**{**arguments, **options.arguments.get(name, {})})
-        except TypeError as error:
-            raise UserError(
-                f"--metric-args: sacreBLEU's {self.label} does not take {dict(options.arguments[name])} ({error}): "
-                "give the arguments of its class"
-            ) from error
+        given = options.arguments.get(name, {})
+        arguments = {**defaults.get(name, {"lowercase": options.lowercase}), **given}
+        self.label = UTILITIES.find(name).label
+        with _metric_errors(name, None if "tokenize" in given else options.tokenize):
+            utility: Any = build_utility(name, arguments)
+        self.implementation: Any = utility.sacrebleu_metric()
+        self.implementation.num_refs = 1
 
-    def score(self, hypotheses: Sequence[str], references: Sequence[str], sources: Sequence[str] | None) -> float:
-        """See :class:`Metric`."""
-        return float(self.implementation.corpus_score(list(hypotheses), [list(references)]).score)
+    def segments(self, hypotheses: Texts, references: Texts, sources: Texts | None = None) -> np.ndarray:
+        """sacreBLEU's rows of counts, those that its own significance tests use."""
+        rows = self.implementation._extract_corpus_statistics(list(hypotheses), [list(references)])
+        return np.array(rows, dtype=np.float64)
 
-    def contributions(
-        self, hypotheses: Sequence[str], references: Sequence[str], sources: Sequence[str] | None
-    ) -> tuple[float, np.ndarray]:
-        """See :class:`Metric`; by the statistics of sacreBLEU's own significance tests."""
-        rows = np.array(self.implementation._extract_corpus_statistics(list(hypotheses), [list(references)]), float)
-
-        def score(sums: np.ndarray) -> np.ndarray:
-            return np.array([self.implementation._compute_score_from_stats(row.tolist()).score for row in sums])
-
-        return float(score(rows.sum(axis=0)[None])[0]), contributions(rows, score)
+    def score(self, sums: np.ndarray) -> np.ndarray:
+        """sacreBLEU's score of each row."""
+        compute = self.implementation._compute_score_from_stats
+        return np.array([compute(row).score for row in sums])
 
     def signature(self) -> str:
         """sacreBLEU's own signature."""
         return f"{self.label}|{self.implementation.get_signature()}"
 
 
-class MeanMetric:
+class MeanMetric(Metric):
     """The mean over segments of a utility; on the scale 0..100 where papers print it so.
-
-    Attributes:
-        by_segment: the scores of single segments.
 
     Raises:
         UserError: the utility is unknown, or something that it needs is missing.
     """
 
     def __init__(self, name: str, options: MetricOptions) -> None:
-        try:
-            self.by_segment = SegmentMetric(name, options.arguments.get(name, {}))
-        except UserError as error:  # its remedy speaks of decoding's flags
-            raise UserError(f"--metrics {name}: {error} (here: --metric-args '{{\"{name}\": {{...}}}}')") from error
-        self.label = self.by_segment.label
-        self.close = self.by_segment.close
+        arguments = dict(options.arguments.get(name, {}))
+        with _metric_errors(name):
+            own_way = "lowercase" in inspect.signature(UTILITIES.find(name)).parameters
+            if options.lowercase and own_way:
+                arguments.setdefault("lowercase", True)
+            self._metric = SegmentMetric(name, arguments)
+        self._lower_texts = options.lowercase and not own_way
+        self.label = self._metric.label
 
-    def score(self, hypotheses: Sequence[str], references: Sequence[str], sources: Sequence[str] | None) -> float:
-        """See :class:`Metric`."""
-        return float(self.by_segment.segments(hypotheses, references, sources).mean())
+    def segments(self, hypotheses: Texts, references: Texts, sources: Texts | None = None) -> np.ndarray:
+        """Rows of the utility and 1, ``(B, 2)``."""
+        if self._lower_texts:
+            hypotheses, references = ([text.lower() for text in texts] for texts in (hypotheses, references))
+        values = self._metric.segments(hypotheses, references, sources)
+        return np.stack([values, np.ones_like(values)], axis=1)
+
+    def score(self, sums: np.ndarray) -> np.ndarray:
+        """The mean: sum / count."""
+        return sums[..., 0] / sums[..., 1]
 
     def contributions(
-        self, hypotheses: Sequence[str], references: Sequence[str], sources: Sequence[str] | None
+        self, hypotheses: Texts, references: Texts, sources: Texts | None
     ) -> tuple[float, np.ndarray]:
         """See :class:`Metric`: the segments' own scores."""
-        values = self.by_segment.segments(hypotheses, references, sources)
-        return float(values.mean()), values
+        rows = self.segments(hypotheses, references, sources)
+        return total_score(self, rows), rows[:, 0]
 
     def signature(self) -> str:
-        """The utility's signature, that segments were averaged, and the scale."""
-        return self.by_segment.signature(averaged=True)
+        """The utility's signature, whether texts were lower-cased, that segments were averaged, and the scale."""
+        return self._metric.signature("|case:lc|mean" if self._lower_texts else "|mean")
+
+    def close(self) -> None:
+        """Release what the utility holds."""
+        self._metric.close()
+
+
+@contextlib.contextmanager
+def _metric_errors(name: str, tokenize: str | None = None) -> Iterator[None]:
+    """Say which metric is meant, and which flag, where an error speaks of decoding's."""
+    try:
+        yield
+    except UserError as error:
+        reason = str(error).removeprefix(f"{ARGUMENTS}: ")
+        if tokenize is not None and reason.startswith("tokenize "):
+            raise UserError(f"--tokenize {tokenize}: {reason}") from error
+        raise UserError(f"--metrics {name}: {reason} (here: --metric-args '{{\"{name}\": {{...}}}}')") from error
 
 
 def build_metric(name: str, options: MetricOptions) -> Metric:
@@ -145,9 +192,29 @@ def build_metric(name: str, options: MetricOptions) -> Metric:
     if name in CORPUS_METRICS:
         return SacreMetric(name, options)
     if name not in UTILITIES and ":" not in name:
-        known = ", ".join(dict.fromkeys([*CORPUS_METRICS, *sorted(UTILITIES)]))
-        raise UserError(f"--metrics {name} is unknown: choose from {known}, or give your own utility as module:Class")
+        known = list(dict.fromkeys([*CORPUS_METRICS, *UTILITIES]))
+        likely = nearest(name, known)
+        hint = f"did you mean {likely}? " if likely else ""
+        raise UserError(
+            f"--metrics {name} is unknown: {hint}choose from {', '.join(known)}, or give your own utility as "
+            "module:Class"
+        )
     return MeanMetric(name, options)
+
+
+def check_options(options: MetricOptions, takers: Sequence[str]) -> None:
+    """Refuse what no metric that is asked for would see.
+
+    Args:
+        options: of all metrics.
+        takers: the names under which the metrics look for arguments.
+
+    Raises:
+        UserError: arguments of another metric, or a tokeniser for BLEU where there is no BLEU.
+    """
+    refuse_unused("--metric-args", options.arguments, takers)
+    if options.tokenize is not None and "bleu" not in takers:
+        raise UserError(f"--tokenize {options.tokenize} is for BLEU, which --metrics does not ask for: leave it out")
 
 
 @dataclass(frozen=True)
@@ -159,37 +226,51 @@ class Evaluation:
         scores: metric label -> a score for each system.
         signatures: metric label -> signature.
         segments: how many segments the test set has.
+        intervals: metric label -> a 95% interval for each system, if they were asked for.
     """
 
     systems: list[str]
     scores: dict[str, list[float]]
     signatures: dict[str, str]
     segments: int
+    intervals: dict[str, list[Interval]] = field(default_factory=dict)
 
 
 def evaluate(
-    systems: Mapping[str, Sequence[str]],
-    references: Sequence[str],
-    sources: Sequence[str] | None = None,
+    systems: Mapping[str, Texts],
+    references: Texts,
+    sources: Texts | None = None,
     metrics: Sequence[str] = ("bleu", "chrf", "ter"),
     options: MetricOptions | None = None,
+    confidence: Resamples | None = None,
 ) -> Evaluation:
     """Score each system's translations against the references by each metric.
 
+    Args:
+        systems: name -> translations.
+        references: one a segment.
+        sources: for metrics that need them.
+        metrics: their names.
+        options: what they depend on.
+        confidence: add bootstrap intervals over segments (Koehn 2004), the same resamples for all systems.
+
     Raises:
-        UserError: a metric is unknown or cannot be had, or a list differs in length.
+        UserError: a metric is unknown or cannot be had, an argument belongs to none, or a list differs in length.
     """
     for name, texts in [*systems.items(), *([("--source", sources)] if sources is not None else [])]:
         if len(texts) != len(references):
             raise UserError(f"{name} has {len(texts)} segments but --references has {len(references)}: align the files")
+    options = options or MetricOptions()
     # All are built before any is computed: what is missing is found at once.
-    built = [build_metric(name, options or MetricOptions()) for name in metrics]
-    scores: dict[str, list[float]] = {}
-    signatures: dict[str, str] = {}
+    built = [build_metric(name, options) for name in metrics]
+    check_options(options, metrics)
+    result = Evaluation(list(systems), {}, {}, len(references))
     for metric in built:
         logger.info("%s of %d systems, %d segments", metric.label, len(systems), len(references))
-        scores[metric.label] = [metric.score(texts, references, sources) for texts in systems.values()]
-        signatures[metric.label] = metric.signature()
-        if isinstance(metric, MeanMetric):
-            metric.close()
-    return Evaluation(list(systems), scores, signatures, len(references))
+        rows = [metric.segments(texts, references, sources) for texts in systems.values()]
+        result.scores[metric.label] = [total_score(metric, own) for own in rows]
+        result.signatures[metric.label] = metric.signature()
+        if confidence is not None:
+            result.intervals[metric.label] = [confidence.interval(own, metric.score) for own in rows]
+        metric.close()
+    return result

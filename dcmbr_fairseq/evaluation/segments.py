@@ -1,11 +1,11 @@
 """A utility as a metric of single texts, each against the one reference of its segment, on the scale papers print."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from dcmbr_fairseq.errors import UserError
+from dcmbr_fairseq.errors import UserError, suggestion
 from dcmbr_fairseq.utilities import Comparison, build_utility
 
 
@@ -64,19 +64,31 @@ class SegmentMetric:
         batch = [Judged([h], r, s) for h, r, s in zip(hypotheses, references, given, strict=True)]
         return np.array([scores[0] for scores in self.scores(batch)], dtype=np.float64)
 
-    def signature(self, averaged: bool = False) -> str:
-        """The utility's signature, whether segments were averaged, and the scale."""
-        return self._utility.signature() + ("|mean" if averaged else "") + ("|x100" if self._scale == 100 else "")
+    def signature(self, note: str = "") -> str:
+        """The utility's signature, a ``note`` on what was done with it (``|mean``), and the scale."""
+        return self._utility.signature() + note + ("|x100" if self._scale == 100 else "")
 
     def close(self) -> None:
         """Release what the utility holds."""
         self._utility.close()
 
 
+def refuse_unused(flag: str, arguments: Collection[str], takers: Sequence[str]) -> None:
+    """Refuse arguments that are filed under a name which nobody looks for.
+
+    Raises:
+        UserError: names the ``flag``, the name, and the nearest of the ``takers``.
+    """
+    for name in arguments:
+        if name not in takers:
+            raise UserError(f"{flag} has arguments of {name}, which nothing here takes: {suggestion(name, takers)}")
+
+
 def build_segment_metrics(names: Sequence[str], arguments: Mapping[str, Mapping[str, Any]]) -> list[SegmentMetric]:
     """The segment metrics called ``names``; ``arguments`` are filed under their names.
 
     Raises:
-        UserError: one is unknown, or something that it needs is missing.
+        UserError: one is unknown, something that it needs is missing, or arguments belong to none.
     """
+    refuse_unused("--metric-args", arguments, names)
     return [SegmentMetric(name, arguments.get(name, {})) for name in names]

@@ -1,16 +1,12 @@
-"""Sufficient statistics: corpus scores as functions of sums over segments, so that resampling costs a matrix product.
+"""The metrics of significance tests: Moses' BLEU and NIST on its own tokens, and by name all metrics of evaluation."""
 
-A statistic turns each segment into a row of K numbers, ``(B, K)``; the score of any selection of segments follows from
-the sum of their rows, ``(..., K) -> (...)``.
-"""
-
-from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
-from tqdm import tqdm
 
-from dcmbr_fairseq.evaluation.metrics import CORPUS_METRICS, MeanMetric, MetricOptions, build_metric
+from dcmbr_fairseq.errors import UserError, nearest
+from dcmbr_fairseq.evaluation.metrics import CORPUS_METRICS, MeanMetric, Metric, MetricOptions, SacreMetric, Texts
 from dcmbr_fairseq.evaluation.nist import (
     MOSES,
     MTEVAL,
@@ -20,48 +16,65 @@ from dcmbr_fairseq.evaluation.nist import (
     nist_score,
     segment_sums,
 )
+from dcmbr_fairseq.utilities import UTILITIES
+from dcmbr_fairseq.utilities.tokens import check_moses_language
 
-Texts = Sequence[str]
-Tokenizer = Callable[[str], list[str]]
 BLEU_ORDER = 4
+#: The metrics that Moses' script computes, or NIST's.
+MOSES_METRICS = ("bleu", "nist", "nist-mteval")
+SEGMENTS = "sentence-"
 
 
-class Statistic(Protocol):
-    """A corpus score by sufficient statistics."""
+@dataclass(frozen=True)
+class Tokenisation:
+    """From a text to its tokens.
 
-    label: str
+    Texts are lower-cased first, so that case changes no token: "Mr." and "mr." are tokenised alike.
 
-    def segments(self, hypotheses: Texts, references: Texts, sources: Texts | None) -> np.ndarray:
-        """The rows of all segments, ``(B, K)`` float64."""
+    Attributes:
+        split: the tokens of a text.
+        name: stands in signatures.
+        lowercase: ignore case.
+    """
 
-    def score(self, sums: np.ndarray) -> np.ndarray:
-        """The scores of summed rows, ``(S, K) -> (S,)``."""
+    split: Callable[[str], list[str]]
+    name: str
+    lowercase: bool = False
 
-    def signature(self) -> str:
-        """All that the score depends on."""
+    def __call__(self, text: str) -> list[str]:
+        """The tokens of ``text``."""
+        return self.split(text.lower() if self.lowercase else text)
+
+    def signature(self) -> tuple[str, str]:
+        """The tokeniser, and whether case counts."""
+        return f"tok:{self.name}", "case:lc" if self.lowercase else "case:mixed"
 
 
-def build_tokenizer(name: str, language: str) -> Tokenizer:
-    """``moses`` (sacremoses, which follows tokenizer.perl) or ``none`` (the text is tokenised: split at spaces)."""
+def build_tokenisation(name: str, language: str, lowercase: bool = False) -> Tokenisation:
+    """``moses`` (sacremoses, which follows tokenizer.perl) or ``none`` (the text is tokenised: split at spaces).
+
+    Raises:
+        UserError: Moses has no rules for the language.
+    """
     if name == "none":
-        return str.split
+        return Tokenisation(str.split, name, lowercase)
     from sacremoses import MosesTokenizer
 
-    moses = MosesTokenizer(lang=language)
-    return lambda text: moses.tokenize(text)
+    moses = MosesTokenizer(lang=check_moses_language("--language", language))
+    return Tokenisation(lambda text: moses.tokenize(text), f"moses-{language}", lowercase)
 
 
-class MosesBleu:
+class MosesBleu(Metric):
     """BLEU-4 as Moses' significance script computes it: given tokens, no smoothing, on the scale 0..100."""
 
     label = "BLEU"
 
-    def __init__(self, tokenizer: Tokenizer, tokenizer_name: str) -> None:
-        self._tokenizer, self._tokenizer_name = tokenizer, tokenizer_name
+    def __init__(self, tokens: Tokenisation) -> None:
+        self._tokens = tokens
 
     def segments(self, hypotheses: Texts, references: Texts, sources: Texts | None = None) -> np.ndarray:
         """Rows of hypothesis length, reference length, then matches and n-grams for each order, ``(B, 10)``."""
-        rows = [self._row(self._tokenizer(h), self._tokenizer(r)) for h, r in zip(hypotheses, references, strict=True)]
+        rows = [self._row(self._tokens(h), self._tokens(r)) for h, r in zip(hypotheses, references, strict=True)]
         return np.array(rows, dtype=np.float64)
 
     def _row(self, hypothesis: list[str], reference: list[str]) -> list[int]:
@@ -82,22 +95,23 @@ class MosesBleu:
 
     def signature(self) -> str:
         """The tokeniser and the conventions."""
-        return f"BLEU|tok:{self._tokenizer_name}|smooth:none|case:mixed|as:moses-bootstrap"
+        tokens, case = self._tokens.signature()
+        return f"BLEU|{tokens}|smooth:none|{case}|as:moses-bootstrap"
 
 
-class Nist:
+class Nist(Metric):
     """NIST, as Moses' significance script or NIST's mteval computes it; see :mod:`dcmbr_fairseq.evaluation.nist`."""
 
-    def __init__(self, variant: NistVariant, tokenizer: Tokenizer, tokenizer_name: str) -> None:
+    def __init__(self, variant: NistVariant, tokens: Tokenisation) -> None:
         self.label = "NIST" if variant is MOSES else f"NIST-{variant.name}"
-        self._variant, self._tokenizer, self._tokenizer_name = variant, tokenizer, tokenizer_name
+        self._variant, self._tokens = variant, tokens
 
     def segments(self, hypotheses: Texts, references: Texts, sources: Texts | None = None) -> np.ndarray:
         """Rows of lengths, information and n-grams; the information comes from all ``references``."""
-        tokens = [self._tokenizer(reference) for reference in references]
+        tokens = [self._tokens(reference) for reference in references]
         information = ngram_information(tokens, self._variant.order)
         rows = [
-            segment_sums(self._tokenizer(h), r, information, self._variant)
+            segment_sums(self._tokens(h), r, information, self._variant)
             for h, r in zip(hypotheses, tokens, strict=True)
         ]
         return np.array(rows, dtype=np.float64)
@@ -108,59 +122,11 @@ class Nist:
 
     def signature(self) -> str:
         """The variant and the tokeniser."""
-        return f"NIST|order:{self._variant.order}|tok:{self._tokenizer_name}|case:mixed|as:{self._variant.name}"
+        return "|".join(["NIST", f"order:{self._variant.order}", *self._tokens.signature(), f"as:{self._variant.name}"])
 
 
-class SacreStatistic:
-    """sacreBLEU's BLEU, chrF or TER, from the statistics that its own significance tests use."""
-
-    def __init__(self, name: str, options: MetricOptions) -> None:
-        self._metric: Any = build_metric(name, options)
-        self.label = f"sacreBLEU {self._metric.label}"
-
-    def segments(self, hypotheses: Texts, references: Texts, sources: Texts | None = None) -> np.ndarray:
-        """sacreBLEU's rows of counts."""
-        rows = self._metric.implementation._extract_corpus_statistics(list(hypotheses), [list(references)])
-        return np.array(rows, dtype=np.float64)
-
-    def score(self, sums: np.ndarray) -> np.ndarray:
-        """sacreBLEU's score of each row."""
-        compute = self._metric.implementation._compute_score_from_stats
-        rows = tqdm(sums, desc=self.label, unit="sample", disable=len(sums) <= 2)  # 2: the observed scores
-        return np.array([compute(row).score for row in rows])
-
-    def signature(self) -> str:
-        """sacreBLEU's own."""
-        return self._metric.signature()
-
-
-class SegmentMean:
-    """Any segment-level metric: the mean of u(hypothesis, reference) over segments."""
-
-    def __init__(self, name: str, options: MetricOptions) -> None:
-        self._mean = MeanMetric(name, options)
-        self.label = self._mean.label
-
-    def segments(self, hypotheses: Texts, references: Texts, sources: Texts | None = None) -> np.ndarray:
-        """Rows of the utility and 1, ``(B, 2)``."""
-        values = self._mean.by_segment.segments(hypotheses, references, sources)
-        return np.stack([values, np.ones_like(values)], axis=1)
-
-    def score(self, sums: np.ndarray) -> np.ndarray:
-        """The mean: sum / count."""
-        return sums[..., 0] / sums[..., 1]
-
-    def signature(self) -> str:
-        """The utility's."""
-        return self._mean.signature()
-
-    def close(self) -> None:
-        """Release what the utility holds."""
-        self._mean.close()
-
-
-def build_statistic(name: str, tokenizer: str, language: str, options: MetricOptions) -> Statistic:
-    """The statistic called ``name``.
+def build_statistic(name: str, tokenizer: str, language: str, options: MetricOptions) -> Metric:
+    """The metric called ``name``, as significance tests call them.
 
     Args:
         name: ``bleu`` and ``nist`` as Moses' script, ``nist-mteval``, ``sacrebleu``, ``chrf``, ``chrf++``, ``ter`` as
@@ -168,16 +134,32 @@ def build_statistic(name: str, tokenizer: str, language: str, options: MetricOpt
             ``module:Class``.
         tokenizer: ``moses`` or ``none``, for the first three.
         language: the language of the Moses tokeniser's rules.
+        options: what all metrics depend on.
 
     Raises:
         UserError: the name is unknown, or something the metric needs is missing.
     """
-    if name in ("bleu", "nist", "nist-mteval"):
-        tokenize = build_tokenizer(tokenizer, language)
-        shown = f"moses-{language}" if tokenizer == "moses" else tokenizer
-        if name == "bleu":
-            return MosesBleu(tokenize, shown)
-        return Nist(MOSES if name == "nist" else MTEVAL, tokenize, shown)
+    if name in MOSES_METRICS:
+        tokens = build_tokenisation(tokenizer, language, options.lowercase)
+        return MosesBleu(tokens) if name == "bleu" else Nist(MOSES if name == "nist" else MTEVAL, tokens)
     if name == "sacrebleu" or name in CORPUS_METRICS:
-        return SacreStatistic("bleu" if name == "sacrebleu" else name, options)
-    return SegmentMean(name.removeprefix("sentence-"), options)
+        metric = SacreMetric(arguments_name(name), options)
+        metric.label = f"sacreBLEU {metric.label}"
+        return metric
+    utility = name.removeprefix(SEGMENTS)
+    if utility not in UTILITIES and ":" not in utility:
+        known = list(dict.fromkeys([*MOSES_METRICS, "sacrebleu", *UTILITIES, *(SEGMENTS + m for m in CORPUS_METRICS)]))
+        likely = nearest(name, known)
+        hint = f"did you mean {likely}? " if likely else ""
+        raise UserError(
+            f"--metrics {name} is unknown: {hint}choose from {', '.join(known)}, or give your own utility as "
+            "module:Class"
+        )
+    return MeanMetric(utility, options)
+
+
+def arguments_name(name: str) -> str:
+    """Under which name the arguments of a metric of :func:`build_statistic` are filed; Moses' metrics take none."""
+    if name in MOSES_METRICS:
+        return ""
+    return "bleu" if name == "sacrebleu" else name.removeprefix(SEGMENTS)

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from dcmbr_fairseq.decoding.options import HYPOTHESES, REFERENCES
 from dcmbr_fairseq.errors import UserError
+from dcmbr_fairseq.evaluation.segments import refuse_unused
 from dcmbr_fairseq.measure.sampling import PoolKey
 
 
@@ -59,7 +60,7 @@ class Plan:
         entropy: add a column with the mean token entropy of each model at T = 1, in nats.
 
     Raises:
-        UserError: ``shared`` is asked for pools that differ.
+        UserError: ``shared`` is asked for pools that differ, or arguments belong to no utility or metric.
     """
 
     sizes: Sequence[Sizes]
@@ -74,6 +75,8 @@ class Plan:
     entropy: bool = False
 
     def __post_init__(self) -> None:
+        refuse_unused("--utility-args", self.utility_args, self.utilities)
+        refuse_unused("--metric-args", self.metric_args, self.metrics)
         if self.ref_pool == "shared" and any(h != r for h, r in (*self.sizes, *self.temperatures)):
             raise UserError("--ref-pool shared needs --temp-ref same and --num-ref same: one pool plays both parts")
 

@@ -34,6 +34,7 @@ from dcmbr_fairseq.present.series import (
     ordered_styles,
     styles,
 )
+from dcmbr_fairseq.present.tables import coefficient_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -200,7 +201,7 @@ def figure_4(rows: Sequence[Cells], temperature: float) -> Drawn:
         )  # fmt: skip
     found = correlate([number(row, "entropy") for row in rows], [number(row, "score") for row in rows])
     text = "\n".join(
-        f"{name} = {coefficient.value:.2f}".replace("-", "\N{MINUS SIGN}")
+        f"{name} = {coefficient_text(coefficient.value, 2)}".replace("-", "\N{MINUS SIGN}")
         for name, coefficient in (
             ("Kendall τ", found.kendall),
             ("Spearman ρ", found.spearman),

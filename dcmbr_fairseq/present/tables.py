@@ -58,6 +58,20 @@ class Grid:
         return self.bold is not None and column in self.bold[row]
 
 
+def p_text(p: float, least: float = 0.0) -> str:
+    """A p-value to be printed: three decimals, or two significant digits; below ``least`` it is not told from 0."""
+    if p < least:
+        return f"< {least:.2g}"
+    return f"{p:.3f}" if p >= 0.001 else f"{p:.2g}"
+
+
+def coefficient_text(value: float, digits: int) -> str:
+    """A number between -1 and 1 with ``digits`` decimals, or as many more as it takes not to look like -1, 0 or 1."""
+    while round(value, digits) in (-1, 0, 1) and value not in (-1, 0, 1) and digits < 15:
+        digits += 1
+    return f"{value:.{digits}f}"
+
+
 def render(grid: Grid, form: str) -> str:
     """The table in one of :data:`FORMS`, ending in a newline."""
     return FORMS[form](grid)

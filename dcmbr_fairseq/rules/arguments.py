@@ -5,12 +5,14 @@ from typing import Any
 from dcmbr_fairseq.errors import UserError
 
 
-def check_whole(name: str, value: Any, least: int) -> int:
-    """``value`` if it is a whole number of at least ``least``.
+def check_whole(name: str, value: Any, least: int, most: int | None = None) -> int:
+    """``value`` if it is a whole number of at least ``least`` and at most ``most``.
 
     Raises:
         UserError: it is not.
     """
     if isinstance(value, bool) or not isinstance(value, int) or value < least:
         raise UserError(f"--selection-args: {name} must be a whole number of at least {least}, got {value!r}")
+    if most is not None and value > most:
+        raise UserError(f"--selection-args: {name} must be at most {most}, got {value}")
     return value

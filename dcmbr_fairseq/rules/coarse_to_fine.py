@@ -41,6 +41,9 @@ class CoarseToFineRule:
     ) -> None:
         self.hypotheses = check_whole("hypotheses", hypotheses, 1)
         self.references = None if references is None else check_whole("references", references, 1)
+        if not isinstance(utility, str) or not isinstance(utility_args, dict | None):
+            given = f"got {utility!r} and {utility_args!r}"
+            raise UserError(f"{CHEAP}: utility must be a name and utility_args an object, {given}")
         try:
             self.coarse = build_utility(utility, utility_args or {})
         except UserError as error:

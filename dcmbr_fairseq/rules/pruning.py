@@ -14,6 +14,7 @@ from dcmbr_fairseq.rules.survivors import comparison_of, survivors_first
 from dcmbr_fairseq.utilities.base import Comparison, Utility
 
 SCHEDULE = (8, 16, 32, 64, 128, 256)
+MOST_RESAMPLES = 100_000  # of up to some hundred references: beyond, memory and time do not suffice
 
 
 class PruningRule:
@@ -25,7 +26,8 @@ class PruningRule:
 
     In the paper references are a list of draws. Here they are distinct texts with weights: they are taken in the order
     in which draws from those weights would first bring them up, whatever order they are given in, and are resampled
-    with their weights.
+    with their weights. What is estimated is thus the expected utility under the pool as it is, from a random part of
+    it: however the pool was drawn, its draws need not be independent.
 
     Args:
         alpha: confidence; 1 drops nothing.
@@ -42,7 +44,7 @@ class PruningRule:
     ) -> None:
         self.alpha = _check_alpha(alpha)
         self.schedule = _check_schedule(schedule)
-        self.bootstrap = check_whole("bootstrap", bootstrap, 1)
+        self.bootstrap = check_whole("bootstrap", bootstrap, 1, MOST_RESAMPLES)
         self.seed = check_whole("seed", seed, 0)
         self._calls = CallCount(self, "prune")
 

@@ -45,7 +45,7 @@ def parse_utility_args(text: str, flag: str = "--utility-args") -> dict[str, Any
     remedy = f"{flag} must be a JSON object such as '{{\"beta\": 2}}', got {text!r}"
     try:
         arguments = json.loads(text or "{}")
-    except json.JSONDecodeError as error:
+    except (ValueError, RecursionError) as error:  # no JSON, or integers or nesting beyond what Python reads
         raise UserError(f"{remedy} ({error})") from error
     if not isinstance(arguments, dict):
         raise UserError(remedy)

@@ -1,10 +1,16 @@
 """Checks of ``--utility-args`` that several utilities share: each refusal names the argument, its value, a remedy."""
 
-import math
 from collections.abc import Iterable
 from typing import Any
 
-from dcmbr_fairseq.errors import UserError
+from dcmbr_fairseq.errors import UserError, nearest
+
+#: What gives the arguments; every refusal begins with it.
+ARGUMENTS = "--utility-args"
+#: No text has n-grams so long that more would count; every order costs as much as the first.
+LONGEST_NGRAM = 100
+#: Larger numbers (of weights, seconds, beta) mean nothing more, and their squares and sums would overflow.
+LARGEST = 1e9
 
 
 def check_flag(name: str, value: Any) -> bool:
@@ -14,29 +20,44 @@ def check_flag(name: str, value: Any) -> bool:
         UserError: it is something else.
     """
     if not isinstance(value, bool):
-        raise UserError(f"--utility-args: {name} must be true or false, got {value!r}")
+        raise UserError(f"{ARGUMENTS}: {name} must be true or false, got {value!r}")
     return value
 
 
-def check_order(name: str, value: Any, least: int) -> int:
-    """``value`` if it is an integer of at least ``least``.
+def check_order(name: str, value: Any, least: int, most: int | None = LONGEST_NGRAM) -> int:
+    """``value`` if it is an integer of at least ``least`` and at most ``most``.
 
     Raises:
         UserError: it is not.
     """
     if isinstance(value, bool) or not isinstance(value, int) or value < least:
-        raise UserError(f"--utility-args: {name} must be an integer >= {least}, got {value!r}")
+        raise UserError(f"{ARGUMENTS}: {name} must be an integer >= {least}, got {_shown(value)}")
+    if most is not None and value > most:
+        raise UserError(f"{ARGUMENTS}: {name} must be at most {most}, got {_shown(value)}")
     return value
 
 
 def check_number(name: str, value: Any) -> float:
-    """``value`` if it is a finite number of at least 0.
+    """``value`` if it is a number from 0 to :data:`LARGEST`.
 
     Raises:
         UserError: it is not.
     """
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value) or value < 0:
-        raise UserError(f"--utility-args: {name} must be a number >= 0, got {value!r}")
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not value >= 0:
+        raise UserError(f"{ARGUMENTS}: {name} must be a number >= 0, got {_shown(value)}")
+    if value > LARGEST:
+        raise UserError(f"{ARGUMENTS}: {name} must be at most {LARGEST:g}, got {_shown(value)}")
+    return value
+
+
+def check_text(name: str, value: Any) -> str:
+    """``value`` if it is a string that can name something: not empty, without control characters.
+
+    Raises:
+        UserError: it is not.
+    """
+    if not isinstance(value, str) or not value or not value.isprintable():
+        raise UserError(f"{ARGUMENTS}: {name} must be a text in quotes, got {_shown(value)}")
     return value
 
 
@@ -44,9 +65,19 @@ def check_choice(name: str, value: Any, choices: Iterable[str]) -> str:
     """``value`` if it is one of ``choices``.
 
     Raises:
-        UserError: it is not.
+        UserError: it is not; names the nearest.
     """
     known = list(choices)
     if value not in known:
-        raise UserError(f"--utility-args: {name} must be one of {', '.join(known)}, got {value!r}")
+        likely = nearest(value, known) if isinstance(value, str) else ""
+        hint = f": did you mean {likely}?" if likely else ""
+        raise UserError(f"{ARGUMENTS}: {name} must be one of {', '.join(known)}, got {_shown(value)}{hint}")
     return value
+
+
+def _shown(value: Any) -> str:
+    """``value`` as it is shown, cut where it is long: Python refuses to print integers of thousands of digits."""
+    if isinstance(value, int) and not isinstance(value, bool) and abs(value) >= 10**40:
+        return f"an integer of {value.bit_length()} bits"
+    text = repr(value)
+    return text if len(text) <= 200 else f"{text[:200]}..."

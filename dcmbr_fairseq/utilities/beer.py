@@ -7,15 +7,16 @@ from pathlib import Path
 import numpy as np
 
 from dcmbr_fairseq.errors import UserError
-from dcmbr_fairseq.utilities.arguments import check_order
+from dcmbr_fairseq.utilities.arguments import ARGUMENTS, check_order, check_text
 from dcmbr_fairseq.utilities.base import Comparison, Utility
 from dcmbr_fairseq.utilities.java import find_java
 from dcmbr_fairseq.utilities.line_process import LineProcess, field
 from dcmbr_fairseq.utilities.pairs import Pair, distinct_pairs
-from dcmbr_fairseq.utilities.tokens import moses_tokenizer
+from dcmbr_fairseq.utilities.tokens import check_moses_language, moses_tokenizer
 
 PROGRAM = Path("scripts/interactive")
 REFERENCES_PER_LINE = 256
+MOST_THREADS = 1024
 #: Asked around each request: a pair whose score no translation has.
 PROBE = "EVAL ||| dcmbr probe one two three ||| probe three two dcmbr seven eight"
 
@@ -57,16 +58,18 @@ class BeerUtility(Utility):
         threads: int = 1,
         timeout: float = 300,
     ) -> None:
-        if not language:
+        if language == "":
             raise UserError('--utility beer needs the target language: add --utility-args \'{"language": "de"}\'')
-        folder = find_home(home)
-        if not (folder / "models" / model).is_dir():
+        folder = find_home(home if home is None else check_text("home", home))
+        if not (folder / "models" / check_text("model", model)).is_dir():
             raise UserError(f"--utility-args: model {model!r} is not in {folder / 'models'}: name a folder there")
         find_java("BEER")
         self.language = language
         self.model = model
+        check_moses_language(f"{ARGUMENTS}: language", check_text("language", language))
         self._tokenize = moses_tokenizer(language)
-        command = [str(folder / PROGRAM), "--model", model, "--threads", str(check_order("threads", threads, 1))]
+        count = check_order("threads", threads, 1, MOST_THREADS)
+        command = [str(folder / PROGRAM), "--model", model, "--threads", str(count)]
         self._process = LineProcess("BEER", command, timeout, PROBE)
         self._process.start()
 

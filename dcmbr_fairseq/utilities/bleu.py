@@ -67,6 +67,10 @@ class BleuUtility(OverlapUtility):
         self._by_word = tokenize == "13a"
         self._words = WordTokens(SPECIAL_IN_13A if self._by_word else NOTHING, self._split_word, self._prepare)
 
+    def sacrebleu_metric(self) -> Any:
+        """Sacrebleu's own metric object with these arguments."""
+        return self._metric
+
     def signature(self) -> str:
         """Sacrebleu's name and signature, with its version; ``ngram`` is added where it is not sacrebleu's 4."""
         self._metric.num_refs = 1

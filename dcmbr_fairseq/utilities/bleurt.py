@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Optional
 import numpy as np
 
 from dcmbr_fairseq.errors import UserError
-from dcmbr_fairseq.utilities.arguments import check_choice, check_order
+from dcmbr_fairseq.utilities.arguments import check_choice, check_order, check_text
 from dcmbr_fairseq.utilities.base import Comparison, Utility
 from dcmbr_fairseq.utilities.devices import find_device
 from dcmbr_fairseq.utilities.pairs import Pair, distinct_pairs
@@ -31,6 +31,7 @@ PRECISIONS = {"fp32": "float32", "fp16": "float16", "bf16": "bfloat16"}
 TOKENS_PER_BATCH = {"cpu": 2048, "cuda": 32768}  # on the CPU a batch should stay in the cache
 SPECIAL_TOKENS = 3  # [CLS] reference [SEP] candidate [SEP]
 INSTALL = "pip install 'dcmbr_fairseq[bleurt]'"
+NOT_HERE = "Unless it is on this machine it must be downloaded: check its name and the network, or give a folder"
 
 
 class BleurtUtility(Utility):
@@ -71,14 +72,16 @@ class BleurtUtility(Utility):
         import torch
 
         self.precision = check_choice("precision", precision, PRECISIONS)
-        self.device = find_device(device)
+        self.device = find_device(check_text("device", device))
         model, self._tokenizer = load_checkpoint(checkpoint, hidden_act)
         self.fingerprint = weights_fingerprint(model)
         self._model = model.to(device=self.device, dtype=getattr(torch, PRECISIONS[precision]))
         self.checkpoint = Path(checkpoint).name
         self.max_length = self._check_max_length(max_length)
         default_tokens = TOKENS_PER_BATCH.get(self.device.type, TOKENS_PER_BATCH["cuda"])
-        self.tokens_per_batch = check_order("tokens_per_batch", tokens_per_batch or default_tokens, 1)
+        self.tokens_per_batch = check_order(
+            "tokens_per_batch", default_tokens if tokens_per_batch is None else tokens_per_batch, 1, None
+        )
         self._truncations = Truncations(self.max_length)
         self._report_end = weakref.finalize(self, self._truncations.report)  # at the latest when the program ends
 
@@ -86,7 +89,7 @@ class BleurtUtility(Utility):
         longest = min(self._model.config.max_position_embeddings, self._tokenizer.model_max_length)
         if max_length is None:
             return longest
-        if check_order("max_length", max_length, SPECIAL_TOKENS + 2) > longest:
+        if check_order("max_length", max_length, SPECIAL_TOKENS + 2, None) > longest:
             raise UserError(f"--utility-args: max_length must be at most the checkpoint's {longest}, got {max_length}")
         return max_length
 
@@ -257,8 +260,9 @@ def load_checkpoint(checkpoint: str, hidden_act: str | None = None) -> tuple[Any
     Raises:
         UserError: bleurt-pytorch is missing, or the checkpoint is missing, incomplete or of another kind.
     """
-    if not checkpoint:
+    if checkpoint == "":
         raise UserError('--utility bleurt needs a checkpoint: add --utility-args \'{"checkpoint": "FOLDER"}\'')
+    check_text("checkpoint", checkpoint)
     require_packages()
     from bleurt_pytorch import BleurtConfig, BleurtForSequenceClassification, BleurtTokenizer
 
@@ -275,7 +279,8 @@ def load_checkpoint(checkpoint: str, hidden_act: str | None = None) -> tuple[Any
             tokenizer = BleurtTokenizer.from_pretrained(checkpoint, **options)
     except (OSError, TypeError, RuntimeError) as error:  # a missing file, a tokenizer without its model, wrong shapes
         reason = " ".join(str(error).split())
-        raise UserError(f"--utility-args: checkpoint {checkpoint} cannot be loaded: {reason}") from error
+        remedy = "" if Path(checkpoint).is_dir() else f". {NOT_HERE}"
+        raise UserError(f"--utility-args: checkpoint {checkpoint} cannot be loaded: {reason}{remedy}") from error
     missing = [name for name in loading["missing_keys"] if not name.endswith("position_ids")]
     if missing:
         raise UserError(

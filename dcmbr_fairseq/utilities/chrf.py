@@ -47,9 +47,10 @@ class ChrfUtility(OverlapUtility):
         eps_smoothing: bool = False,
     ):
         self.char_order = check_order("char_order", char_order, 0)
-        word_order = self.default_word_order if word_order is None else word_order
-        self.word_order = check_order("word_order", word_order, 0)
-        if char_order + word_order == 0:
+        self.word_order = check_order(
+            "word_order", self.default_word_order if word_order is None else word_order, 0
+        )
+        if self.char_order + self.word_order == 0:
             raise UserError("--utility-args: char_order and word_order are both 0: give one of them at least 1")
         self.beta = check_number("beta", beta)
         self.lowercase = check_flag("lowercase", lowercase)
@@ -57,11 +58,15 @@ class ChrfUtility(OverlapUtility):
         self.eps_smoothing = check_flag("eps_smoothing", eps_smoothing)
         self._words = WordTokens(AT_AN_END, split_punctuation)
 
-    def signature(self) -> str:
-        """Sacrebleu's name and signature, with its version."""
+    def sacrebleu_metric(self) -> Any:
+        """Sacrebleu's own metric object with these arguments."""
         from sacrebleu.metrics.chrf import CHRF
 
-        metric = CHRF(**self._arguments())
+        return CHRF(**self._arguments())
+
+    def signature(self) -> str:
+        """Sacrebleu's name and signature, with its version."""
+        metric = self.sacrebleu_metric()
         metric.num_refs = 1
         name = f"chrF{self.beta}" + "+" * self.word_order
         return f"{name}|{metric.get_signature().format()}"

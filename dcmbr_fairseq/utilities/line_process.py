@@ -51,7 +51,7 @@ class LineProcess:
         self.name = name
         self.command = list(command)
         self.timeout = check_number("timeout", timeout)
-        if not timeout:
+        if not self.timeout:
             raise UserError("--utility-args: timeout must be above 0 seconds, got 0")
         self.folder = folder
         self.probe = probe

@@ -37,7 +37,10 @@ class MeanUtility(Utility):
         if not sum(numbers.values()):
             raise UserError(f"--utility-args: weights must not all be 0, got {json.dumps(weights)}")
         self.weights = {name: number / sum(numbers.values()) for name, number in numbers.items()}
-        self._utilities = {name: build_utility(name, arguments) for name, arguments in of.items()}
+        try:
+            self._utilities = {name: build_utility(name, arguments) for name, arguments in of.items()}
+        except RecursionError as error:
+            raise UserError("--utility-args: of holds means of means of means: give the utilities") from error
         self.needs_source = any(u.needs_source for u in self._utilities.values())  # type: ignore[misc]
 
     def pairwise(

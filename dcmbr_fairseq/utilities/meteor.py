@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dcmbr_fairseq.errors import UserError
-from dcmbr_fairseq.utilities.arguments import check_choice
+from dcmbr_fairseq.utilities.arguments import check_choice, check_text
 from dcmbr_fairseq.utilities.base import Comparison, Utility
 from dcmbr_fairseq.utilities.java import find_java
 from dcmbr_fairseq.utilities.line_process import LineProcess, field
@@ -82,10 +82,10 @@ class MeteorUtility(Utility):
         memory: str = "2G",
         timeout: float = 300,
     ) -> None:
-        if not language:
+        if language == "":
             raise UserError('--utility meteor needs the target language: add --utility-args \'{"language": "de"}\'')
         self.language = check_choice("language", language, LANGUAGES)
-        self.jar = find_jar(jar)
+        self.jar = find_jar(jar if jar is None else check_text("jar", jar))
         self.modules = _check_modules(modules) if modules is not None else default_modules(self.language, self.jar)
         self._prepare = _preparation(self.language)
         self._score_of: dict[str, float] = {}
@@ -186,7 +186,7 @@ def _preparation(language: str) -> Callable[[str], str]:
 
 
 def _check_modules(modules: str) -> str:
-    for name in modules.split():
+    for name in check_text("modules", modules).split():
         check_choice("modules", name, MODULES)
     if not modules.split():
         raise UserError(f"--utility-args: modules must name at least one of {', '.join(MODULES)}, got {modules!r}")
@@ -203,6 +203,6 @@ def _check_table(language: str, jar: Path) -> Path:
 
 
 def _check_memory(memory: str) -> str:
-    if not re.fullmatch(r"[1-9][0-9]*[kKmMgG]?", memory):
+    if not re.fullmatch(r"[1-9][0-9]{0,9}[kKmMgG]?", check_text("memory", memory)):
         raise UserError(f"--utility-args: memory must be a size as Java writes it, such as 2G, got {memory!r}")
     return memory

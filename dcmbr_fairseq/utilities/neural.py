@@ -5,6 +5,7 @@ decoders are not used: the decision rules here serve every utility alike.
 """
 
 import contextlib
+import dataclasses
 import importlib
 import importlib.metadata
 import json
@@ -15,7 +16,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from dcmbr_fairseq.errors import UserError
+from dcmbr_fairseq.errors import UserError, suggestion
 from dcmbr_fairseq.utilities.base import Utility
 
 INSTALL = "pip install 'dcmbr_fairseq[neural]'"
@@ -48,7 +49,10 @@ class MbrsUtility(Utility):
         try:
             config = kind.Config(**arguments)
         except TypeError as error:
-            raise UserError(f"--utility-args {json.dumps(arguments)} do not fit {self.label}: {error}") from error
+            known = [field.name for field in dataclasses.fields(kind.Config)]
+            unknown = [name for name in arguments if name not in known]
+            hint = f": {suggestion(unknown[0], known)}" if unknown else ""
+            raise UserError(f"--utility-args {json.dumps(arguments)} do not fit {self.label}: {error}{hint}") from error
         self._arguments = arguments
         self._model = getattr(config, "model", None) or getattr(config, "model_type", None)
         try:
@@ -57,10 +61,17 @@ class MbrsUtility(Utility):
         except Exception as error:  # comet, bert_score and transformers raise anything, a plain Exception included
             reason = f"{type(error).__name__}: {' '.join(str(error).split())}"
             raise UserError(
-                f"{self.label} cannot be loaded with --utility-args {json.dumps(arguments)} ({reason}): name a model "
-                "that is on this machine or can be downloaded (docs/utilities.md)"
+                f"{self.label} cannot be loaded with --utility-args {json.dumps(arguments)} ({reason}): "
+                f"{self._remedy(error)}"
             ) from error
         self._sign = 1.0 if kind.HIGHER_IS_BETTER else -1.0
+
+    def _remedy(self, error: Exception) -> str:
+        """What can be done about a model that was not loaded."""
+        return (
+            f"unless {self._model} is on this machine it must be downloaded: check its name and the network, or give a "
+            "local one (docs/utilities.md)"
+        )
 
     def pairwise(
         self, hypotheses: Sequence[str], references: Sequence[str], source: str | None = None
@@ -132,6 +143,12 @@ class BertScoreUtility(MbrsUtility):
     in_per_cent = True
     needs = "pip install 'dcmbr_fairseq[neural]', a model"
     least_arguments = '{"model_type": "NAME or FOLDER"}'
+
+    def _remedy(self, error: Exception) -> str:
+        """See :class:`MbrsUtility`; bert-score knows the best layer of some models only."""
+        if isinstance(error, KeyError) and self._arguments.get("num_layers") is None:
+            return f"the best layer of {self._model} is not known: add num_layers, such as 9 of 12"
+        return super()._remedy(error)
 
 
 @contextlib.contextmanager

@@ -1,6 +1,7 @@
 """Translation edit rate (Snover et al., 2006), equal to sacrebleu's; all pairs of a sentence are compared at once."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -51,6 +52,10 @@ class TerUtility(Utility):
         words = {text: self._metric.tokenizer(text.rstrip()).split() for text in texts}
         edits = edit_counts([words[text] for text in hypotheses], [words[text] for text in references])
         return edit_utilities(edits, np.array([len(words[text]) for text in references]))
+
+    def sacrebleu_metric(self) -> Any:
+        """Sacrebleu's own metric object with these arguments."""
+        return self._metric
 
     def signature(self) -> str:
         """Sacrebleu's signature, with its version."""

@@ -2,6 +2,8 @@
 
 import json
 import subprocess
+import sys
+import urllib.error
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +13,7 @@ import sacrebleu
 from dcmbr_fairseq.cli import main
 from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.evaluation.metrics import MetricOptions, evaluate
+from dcmbr_fairseq.evaluation.significance import Resamples
 from dcmbr_fairseq.evaluation.translations import read_translations, system_names
 from dcmbr_fairseq.utilities.base import Utility
 
@@ -43,6 +46,14 @@ class LengthRatio(Utility):
         return "ratio"
 
 
+class SameCharacters(LengthRatio):
+    """Another, to which case matters: how many characters stand in the same place."""
+
+    def pairwise(self, hypotheses, references, source=None):
+        rows = [[sum(a == b for a, b in zip(h, r, strict=False)) for r in references] for h in hypotheses]
+        return np.array(rows, dtype=float)
+
+
 class NeedsSource(LengthRatio):
     """The same, but it asks for the source."""
 
@@ -72,13 +83,68 @@ def test_lowercase_and_tokeniser_reach_sacrebleu_and_the_signature():
     assert "case:lc" in result.signatures["BLEU"] and "tok:char" in result.signatures["BLEU"]
 
 
+@pytest.mark.parametrize("metric", ["bleu", "chrf", "chrf++", "ter", "mean", f"{__name__}:SameCharacters"])
+def test_lowercase_makes_case_indifferent_to_every_metric(metric):
+    arguments = {"mean": {"of": {"chrf": {}, "bleu": {}}}} if metric == "mean" else {}
+    options = MetricOptions(lowercase=True, arguments=arguments)
+    systems = {"as it is": SYSTEM_A, "lower": [t.lower() for t in SYSTEM_A], "title": [t.title() for t in SYSTEM_A]}
+    result = evaluate(systems, REFERENCES, metrics=[metric], options=options)
+    (label,) = result.scores
+    assert len(set(result.scores[label])) == 1
+    assert ("case:lc" in result.signatures[label]) or metric == "ter"
+    with_case = evaluate(systems, REFERENCES, metrics=[metric], options=MetricOptions(arguments=arguments))
+    assert metric == "ter" or len(set(with_case.scores[label])) > 1
+
+
+def test_intervals_are_those_of_sacrebleu():
+    dice = np.random.default_rng(3)
+    words = [f"w{i}" for i in range(30)]
+    references = [" ".join(dice.choice(words, 12)) for _ in range(60)]
+    system = [" ".join(w if dice.random() > 0.3 else "x" for w in text.split()) for text in references]
+    resamples = Resamples(400)
+    options = MetricOptions()
+    metrics = ("bleu", "chrf", f"{__name__}:LengthRatio")
+    result = evaluate({"a": system}, references, metrics=metrics, options=options, confidence=resamples)
+    for label, oracle in (("BLEU", sacrebleu.BLEU()), ("chrF", sacrebleu.CHRF())):
+        found = oracle.corpus_score(system, [references], n_bootstrap=400)
+        (interval,) = result.intervals[label]
+        assert (interval.high - interval.low) / 2 == pytest.approx(found._ci, rel=1e-6)  # sacreBLEU counts in float32
+        assert interval.low < result.scores[label][0] < interval.high
+    ratios = np.array([len(h) / len(r) for h, r in zip(system, references, strict=True)])
+    (interval,) = result.intervals["LengthRatio"]
+    assert interval.high - interval.low == pytest.approx(2 * 1.96 * ratios.std() / np.sqrt(60), rel=0.15)
+
+
+@pytest.mark.parametrize("tokenize", ["spm", "flores200"])
+def test_a_tokenizer_that_must_be_downloaded_says_so_before_anything_is_scored(tokenize, monkeypatch, tmp_path, capsys):
+    module = pytest.importorskip("sacrebleu.tokenizers.tokenizer_spm")
+    pytest.importorskip("sentencepiece")
+
+    def offline(*arguments):
+        raise urllib.error.URLError("Temporary failure in name resolution")
+
+    monkeypatch.setattr(module, "download_file", offline)
+    monkeypatch.setattr(module, "SACREBLEU_DIR", str(tmp_path / "nothing"))
+    files = [write(tmp_path / f"{name}.txt", SYSTEM_A) for name in "ab"]
+    assert main(["evaluate", "--references", files[0], "--tokenize", tokenize, files[1]]) == 1
+    error = capsys.readouterr().err
+    assert f"--tokenize {tokenize}: tokenize {tokenize} is not ready" in error and "connect to the network" in error
+
+
+def test_a_tokenizer_without_its_package_is_one_sentence(monkeypatch):
+    monkeypatch.setitem(sys.modules, "MeCab", None)
+    monkeypatch.delitem(sys.modules, "sacrebleu.tokenizers.tokenizer_ja_mecab", raising=False)
+    with pytest.raises(UserError, match="--tokenize ja-mecab: tokenize ja-mecab is not ready: .*install"):
+        evaluate({"a": SYSTEM_A}, REFERENCES, metrics=["bleu"], options=MetricOptions(tokenize="ja-mecab"))
+
+
 def test_arguments_reach_sacrebleu():
     arguments = {"ter": {"case_sensitive": True}, "chrf": {"beta": 1}}
     options = MetricOptions(arguments=arguments)
     result = evaluate({"b": SYSTEM_B}, REFERENCES, metrics=("chrf", "ter"), options=options)
     assert result.scores["TER"] == [sacrebleu.corpus_ter(SYSTEM_B, [REFERENCES], case_sensitive=True).score]
     assert result.scores["chrF"] == [sacrebleu.corpus_chrf(SYSTEM_B, [REFERENCES], beta=1).score]
-    with pytest.raises(UserError, match="sacreBLEU's TER does not take {'case': 1}"):
+    with pytest.raises(UserError, match='--metrics ter: .*"case": 1.* do not fit --utility ter: .*did you mean case_'):
         evaluate({"b": SYSTEM_B}, REFERENCES, metrics=("ter",), options=MetricOptions(arguments={"ter": {"case": 1}}))
 
 
@@ -191,10 +257,43 @@ def test_command_prints_every_form(tmp_path):
     assert f"| a | **{bleu:.1f}** |" in run(tmp_path, "--format", "markdown", "--metrics", "bleu")
 
 
+def test_command_shows_intervals_beside_the_scores(tmp_path):
+    confidence = ("--confidence", "--samples", "100", "--metrics", "bleu,chrf")
+    found = json.loads(run(tmp_path, *confidence, "--format", "json"))
+    low, high = found["intervals"]["BLEU"][0]
+    assert found["confidence"] == {"samples": 100, "seed": 12345} and low <= found["systems"][0]["BLEU"] <= high
+    text = run(tmp_path, *confidence)
+    assert "95% BLEU" in text and f"{low:.1f} .. {high:.1f}" in text and "95%: 100 resamples of 3 segments" in text
+    bold = run(tmp_path, *confidence, "--format", "markdown").splitlines()[2].split("|")
+    assert "**" in bold[4] and "**" not in bold[3] + bold[5]  # the best chrF, not the intervals beside it
+    header, row, _ = (line.split("\t") for line in run(tmp_path, *confidence, "--format", "tsv").splitlines())
+    assert header == ["system", "BLEU", "BLEU_low", "BLEU_high", "chrF", "chrF_low", "chrF_high"]
+    assert [float(cell) for cell in row[2:4]] == [low, high]
+
+
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["--metrics", "blue"], "--metrics blue is unknown: choose from bleu"),
+        (["--metrics", "blue"], "--metrics blue is unknown: did you mean bleu? choose from bleu, chrf"),
+        (["--metrics", "comedy"], "--metrics comedy is unknown: did you mean comet?"),
+        (["--tokenize", "foo"], "--tokenize foo: tokenize must be one of"),
+        (["--tokenize", "zh", "--metrics", "chrf"], "--tokenize zh is for BLEU, which --metrics does not ask for"),
+        (["--metric-args", '{"bleu": {"smooth_method": "foo"}}'],
+         "--metrics bleu: smooth_method must be one of none, floor, add-k, exp, got 'foo': did you mean floor? ("),
+        (["--metric-args", '{"bleu": {"tokenize": "13b"}}'], "got '13b': did you mean 13a? (here: --metric-args"),
+        (["--metric-args", '{"chrf": {"char_order": -1}}'], "--metrics chrf: char_order must be an integer >= 0, got"),
+        (["--metric-args", '{"chrf": {"char_order": 1000000000}}'], "char_order must be at most 100, got 1000000000"),
+        (["--metric-args", '{"chrf": {"char_ordr": 1}}'], "do not fit --utility chrf: got an unexpected keyword"),
+        (["--metric-args", '{"chrf": {"char_ordr": 1}}'], "did you mean char_order?"),
+        (["--metric-args", '{"bleurt": {}}'], "--metric-args has arguments of bleurt, which nothing here takes: did"),
+        (["--metric-args", '{"meteor": {"language": "de"}}', "--metrics", "chrf"], "takes: choose one of chrf"),
+        (["--metric-args", '{"chrf": {"beta": ' + "9" * 5000 + "}}"], "--metric-args must be a JSON object"),
+        (["--metric-args", '{"chrf":' * 100_000], "--metric-args must be a JSON object"),
+        (["--samples", "10"], "--samples 10 has no meaning without --confidence"),
+        (["--seed", "1"], "--seed 1 has no meaning without --confidence"),
+        (["--confidence", "--samples", "0"], "--samples must be >= 1, got 0"),
+        (["--confidence", "--samples", "1000000000000"], "--samples must be at most 1000000, got 1000000000000"),
+        (["--confidence", "--seed=-1"], "--seed must be >= 0, got -1"),
         (["--metrics", " , "], "names nothing"),
         (["--metrics", "bleurt"], "(here: --metric-args '{\"bleurt\": {...}}')"),
         (["--metric-args", "[1]"], "--metric-args must be a JSON object"),

@@ -3,6 +3,7 @@
 import json
 import math
 import random
+import re
 from collections import Counter
 
 import numpy as np
@@ -18,6 +19,7 @@ from dcmbr_fairseq.evaluation.metrics import MetricOptions
 from dcmbr_fairseq.evaluation.nist import MOSES, MTEVAL, ngram_information, nist_score, segment_sums
 from dcmbr_fairseq.evaluation.significance import approximate_randomisation, paired_bootstrap
 from dcmbr_fairseq.evaluation.statistics import build_statistic
+from dcmbr_fairseq.evaluation.uncertainty import holm
 
 REFERENCES = [
     "the cat sat on the mat .", "a dog barks at the cat", "the the the end", "dogs and cats are animals .",
@@ -235,12 +237,110 @@ def test_command_tokenises_first_and_reports_both_systems(tmp_path, capsys):
     rows = {(row["metric"], row["system"]): row for row in found["comparisons"]}
     assert len(rows) == 6 and found["signatures"][1].startswith("NIST|order:4|tok:moses-en")
     assert rows["BLEU", "mbr"]["system_score"] == pytest.approx(expected)
-    assert rows["BLEU", "mbr"]["p"] == rows["BLEU", "mbr"]["extreme"] / 200
-    assert rows["NIST", "same"]["p"] == 1.0 and rows["NIST", "same"]["difference"] == 0.0
+    assert rows["BLEU", "mbr"]["bootstrap_p"] == rows["BLEU", "mbr"]["bootstrap_extreme"] / 200
+    assert rows["BLEU", "mbr"]["randomisation_p"] == (rows["BLEU", "mbr"]["randomisation_extreme"] + 1) / 201
+    assert rows["NIST", "same"]["bootstrap_p"] == rows["NIST", "same"]["randomisation_p"] == 1.0
+    assert rows["NIST", "same"]["difference"] == 0.0
     low, high = rows["BLEU", "mbr"]["difference_interval"]
     assert low < rows["BLEU", "mbr"]["difference"] < high
     for form, expected in (("text", "\nNIST  "), ("latex", r"\midrule"), ("tsv", "\nNIST\t"), ("markdown", "| NIST |")):
         assert main([*command, "--format", form]) == 0
         assert expected in capsys.readouterr().out
     assert main([*command, "--test", "randomisation"]) == 0
-    assert "randomisation, 200 samples of 60 segments, seed 12345" in capsys.readouterr().out
+    out = capsys.readouterr().out
+    assert "randomisation, 200 samples of 60 segments, seed 12345" in out and "p boot" not in out
+    assert "6 comparisons, of which none is corrected for the others" in out
+
+
+@pytest.fixture
+def files(tmp_path):
+    """Paths of references and of two systems, in capitals and in small letters."""
+    references, systems = corpus(40)
+    paths = {}
+    for name, lines in (("references", references), ("upper", [s.upper() for s in systems[0]]), ("lower", systems[0])):
+        paths[name] = str(tmp_path / name)
+        (tmp_path / name).write_text("".join(f"{line}\n" for line in lines), "utf-8")
+    return paths
+
+
+METRICS = "bleu,nist,nist-mteval,sacrebleu,chrf,chrf++,ter,sentence-bleu,sentence-chrf,sentence-ter"
+
+
+def test_lowercase_is_honoured_by_every_metric(files, capsys):
+    command = ["significance", "--references", files["references"], files["lower"], files["upper"]]
+    assert main([*command, "--samples", "20", "--metrics", METRICS, "--lowercase", "--format", "json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert [row["difference"] for row in found["comparisons"]] == [0.0] * len(METRICS.split(","))
+    assert sum("case:lc" in signature for signature in found["signatures"]) == len(found["signatures"])
+    assert main([*command, "--samples", "20", "--metrics", "bleu,nist", "--format", "json"]) == 0
+    assert all(row["difference"] for row in json.loads(capsys.readouterr().out)["comparisons"])
+
+
+def test_tsv_and_json_hold_the_same_numbers(files, capsys):
+    command = ["significance", "--references", files["references"], files["lower"], files["upper"], "--samples", "20"]
+    for extra in (["--correction", "holm"], ["--test", "bootstrap"], ["--test", "randomisation"]):
+        assert main([*command, *extra, "--format", "json"]) == 0
+        rows = json.loads(capsys.readouterr().out)["comparisons"]
+        assert main([*command, *extra, "--format", "tsv"]) == 0
+        header, *lines = (line.split("\t") for line in capsys.readouterr().out.splitlines())
+        for row, line in zip(rows, lines, strict=True):
+            cells = dict(zip(header, line, strict=True))
+            for name, value in row.items():
+                if name.endswith("_interval"):
+                    ends = [cells[name.replace("interval", end)] for end in ("low", "high")]
+                    assert ends == ["-", "-"] if value is None else list(map(float, ends)) == value
+                elif isinstance(value, str) or value is None:
+                    assert cells[name] == (value or "-")
+                else:
+                    assert float(cells[name]) == value
+        assert (rows[0]["p_holm"] is None) == ("holm" not in extra)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["--metrics", "blue"], "--metrics blue is unknown: did you mean bleu? choose from bleu, nist"),
+        (["--metrics", "sentence-bluert"], "--metrics sentence-bluert is unknown"),
+        (["--language", "xx"], "--language xx: Moses' tokeniser has no rules for it: give one of as, bn"),
+        (["--language", "de", "--metrics", "chrf"], "--language de is for bleu, nist, nist-mteval, and --metrics chrf"),
+        (["--tokenizer", "none", "--metrics", "chrf"], "--tokenizer none is for bleu, nist"),
+        (["--metric-args", '{"bleu": {}}'], "--metric-args has arguments of bleu, which nothing here takes: leave it"),
+        (["--metric-args", '{"blue": {}}', "--metrics", "sacrebleu"], "arguments of blue, .* did you mean bleu?"),
+        (["--samples", "0"], "--samples must be >= 1, got 0"),
+        (["--samples", "99999999999999999999"], "--samples must be at most 1000000, got 99999999999999999999"),
+        (["--seed=-1"], "--seed must be >= 0, got -1"),
+    ],
+)
+def test_bad_options_get_one_sentence_before_anything_is_scored(files, capsys, arguments, sentence):
+    command = ["significance", "--references", files["references"], files["lower"], files["upper"], *arguments]
+    assert main(command) == 1
+    assert re.search(sentence.replace("?", r"\?").replace("(", r"\("), capsys.readouterr().err)
+
+
+def test_systems_that_do_not_differ_are_told_apart_as_often_as_is_said():
+    """400 null trials at 0.05: the bootstrap of Moses and sacreBLEU rejects twice as often as it says."""
+    rng = np.random.default_rng(11)
+    rejected = {"bootstrap": 0, "randomisation": 0}
+    score = statistic("sentence-chrf").score
+    for trial in range(400):
+        values = rng.gamma(2.0, size=(80, 1)) + rng.normal(size=(80, 2))  # exchangeable within each segment
+        rows = [np.stack([values[:, i], np.ones(80)], axis=1) for i in (0, 1)]
+        rejected["bootstrap"] += paired_bootstrap(*rows, score, samples=300, seed=trial).corrected_p_value < 0.05
+        rejected["randomisation"] += approximate_randomisation(*rows, score, 300, trial).corrected_p_value < 0.05
+    assert 0.07 * 400 < rejected["bootstrap"] < 0.14 * 400
+    assert rejected["randomisation"] < 0.08 * 400
+
+
+@given(st.lists(st.floats(0.001, 1), min_size=1, max_size=7))
+def test_holm_follows_its_definition(p_values):
+    corrected = holm(p_values)
+    for level in (0.01, 0.05, 0.2, 0.7):
+        order = np.argsort(p_values, kind="stable")
+        expected = set()
+        for step, index in enumerate(order):  # rejects from the smallest on, until one fails
+            if p_values[index] > level / (len(p_values) - step):
+                break
+            expected.add(int(index))
+        near = {i for i, p in enumerate(corrected) if abs(p - level) < 1e-12}
+        assert {i for i, p in enumerate(corrected) if p <= level} - near == expected - near
+    assert all(p <= c <= 1 for p, c in zip(p_values, corrected, strict=True))

@@ -36,13 +36,13 @@ def test_the_error_of_corpus_metrics_is_the_bootstraps(name: str) -> None:
     metric = build_metric(name, MetricOptions())
     hypotheses, references = texts(1, 120)
     score, parts = metric.contributions(hypotheses, references, None)
-    assert score == metric.score(hypotheses, references, None)
+    assert score == metric.corpus_score(hypotheses, references, None)
     assert parts.mean() == pytest.approx(score, abs=1.0)  # the jackknife takes the bias of order 1 / B away
     dice = np.random.default_rng(2)
     resampled = []
     for _ in range(400):
         chosen = dice.integers(0, len(references), len(references))
-        resampled.append(metric.score([hypotheses[i] for i in chosen], [references[i] for i in chosen], None))
+        resampled.append(metric.corpus_score([hypotheses[i] for i in chosen], [references[i] for i in chosen], None))
     assert standard_error(parts) == pytest.approx(np.std(resampled), rel=0.15)  # 400 samples know it to 4%
 
 

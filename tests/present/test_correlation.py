@@ -1,14 +1,18 @@
 """Correlation coefficients against their definitions."""
 
 import json
-from itertools import combinations
+from itertools import combinations, permutations
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
 
 from dcmbr_fairseq.cli import main
 from dcmbr_fairseq.errors import UserError
-from dcmbr_fairseq.present.correlation import correlate
+from dcmbr_fairseq.present.correlation import correlate, permutation_p
+from dcmbr_fairseq.present.tables import coefficient_text, p_text
 
 ENTROPY = [1.5, 1.7, 2.0, 2.6, 2.6, 3.0, 3.4]
 SCORE = [66.0, 60.0, 61.0, 50.0, 48.0, 30.0, 25.0]
@@ -37,6 +41,61 @@ def test_a_decreasing_function_gives_minus_one():
     found = correlate(ENTROPY[:4], [-(x**3) for x in ENTROPY[:4]])
     assert found.kendall.value == pytest.approx(-1) and found.spearman.value == pytest.approx(-1)
     assert -1 < found.pearson.value < -0.9
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=3, max_size=6))
+def test_p_values_of_few_models_are_the_share_of_all_orders(pairs):
+    x, y = map(list, zip(*pairs, strict=True))
+    if len(set(x)) == 1 or len(set(y)) == 1:
+        return
+    found = correlate(x, y)
+    for name in ("kendall", "spearman", "pearson"):
+        tests = {"kendall": stats.kendalltau, "spearman": stats.spearmanr, "pearson": stats.pearsonr}
+        values = [abs(tests[name](order, y).statistic) for order in permutations(x)]
+        share = np.mean([value >= abs(getattr(found, name).value) - 1e-9 for value in values])
+        assert getattr(found, name).p_value == pytest.approx(share)
+
+
+def test_a_perfect_order_of_few_models_is_as_probable_as_two_orders():
+    x = [1.0, 2.0, 3.5, 4.0, 7.0]
+    found = correlate(x, [-(value**3) for value in x])
+    assert found.kendall.p_value == found.spearman.p_value == pytest.approx(2 / 120)
+    assert stats.spearmanr(x, x).pvalue < 1e-20  # what it was taken for
+
+
+def test_kendall_without_ties_is_scipy_s_exact_test():
+    rng = np.random.default_rng(4)
+    x, y = rng.normal(size=(2, 8))
+    assert correlate(x, y).kendall.p_value == pytest.approx(stats.kendalltau(x, y, method="exact").pvalue)
+    assert permutation_p(stats.rankdata(x), stats.rankdata(y)) == correlate(x, y).spearman.p_value
+
+
+def test_no_p_value_is_zero_however_many_models():
+    x = np.arange(40.0)
+    found = correlate(x, 3 * x + 1)
+    assert stats.pearsonr(x, 3 * x + 1).pvalue == 0
+    for coefficient in (found.kendall, found.spearman, found.pearson):
+        assert 0 < coefficient.p_value < 1e-15 and float(p_text(coefficient.p_value)) > 0
+
+
+@given(st.floats(0, 1, exclude_min=True))
+def test_printed_p_values_are_near_and_never_zero(p):
+    assert float(p_text(p)) == pytest.approx(p, rel=0.5)
+    assert p_text(p, least=0.01).startswith("< 0.01") == (p < 0.01)
+
+
+@given(st.floats(-1, 1), st.integers(1, 4))
+def test_a_coefficient_is_printed_as_one_only_where_it_is_one(value, digits):
+    text = coefficient_text(value, digits)
+    assert float(text) == pytest.approx(value, abs=10.0**-digits)
+    if 1e-12 < abs(value) < 1 - 1e-12:
+        assert float(text) not in (-1, 0, 1)
+
+
+def test_almost_one_is_not_one():
+    assert coefficient_text(-0.996, 2) == "-0.996" and coefficient_text(-1.0, 2) == "-1.00"
+    assert coefficient_text(0.99996, 4) == "0.99996" and coefficient_text(0.5, 2) == "0.50"
 
 
 @pytest.mark.parametrize(
