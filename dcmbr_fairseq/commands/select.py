@@ -12,7 +12,7 @@ from tqdm import tqdm
 
 from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.files import atomic_writer
-from dcmbr_fairseq.pools.again import Again
+from dcmbr_fairseq.pools.again import Again, decided_row
 from dcmbr_fairseq.pools.plain_text import read_plain_pools
 from dcmbr_fairseq.pools.rows import DIGITS, SCHEMA_VERSION, Record, format_row, read_records
 from dcmbr_fairseq.pools.sentence import Pools
@@ -22,6 +22,8 @@ from dcmbr_fairseq.utilities import Utility, build_utility
 
 logger = logging.getLogger(__name__)
 
+#: The settings of a decision.
+DECIDES = ("utility", "utility_args", "selection", "selection_args", "reference_weights")
 #: What says that an output cannot be written; other errors of the system are not the output's.
 CANNOT_WRITE = (errno.ENOSPC, errno.EDQUOT, errno.EACCES, errno.EROFS, errno.ENOTDIR, errno.EEXIST, errno.EISDIR)
 
@@ -48,9 +50,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         SETTINGS[name].add_to(parser)
     parser.add_argument("--nbest", type=int, default=1, metavar="K", help="K best distinct hypotheses (default: 1)")
     parser.add_argument(
-        "--format", default="text", choices=("text", "json"),
+        "--format", default="text", choices=("text", "json", "records"),
         help="text: the chosen text, one line a row (with --nbest above 1: sentence number from 0, expected utility, "
-        "text, separated by tabs); json: one object a row with scores and signature (default: text)",
+        "text, separated by tabs); json: one object a row with scores and signature; records: the pools in use, with "
+        "this decision, for select and report to read again (default: text)",
     )  # fmt: skip
     parser.add_argument(
         "--output", default="-", metavar="FILE", help="write there, whole or not at all (default: -, standard output)"
@@ -66,13 +69,16 @@ def run(args: argparse.Namespace) -> None:
         logger.info("utility %s", utility.signature())
         rows = tqdm(open_pools(args), desc="select", unit=" sentences", file=sys.stderr)
         again = Again(rule, utility, args.num_hyp, args.num_ref, args.reference_weights, args.nbest)
+        settings = {name: SETTINGS[name].value(getattr(args, name)) for name in DECIDES}
         calls = pairs = 0
         with rows, open_output(args.output) as out:
             for number, (record, decision) in enumerate(again.decide(rows)):
                 calls += decision.utility_calls
                 pairs += len(record.pools.hypotheses.draws) * len(record.pools.references.draws)
                 ranking = rank_texts(record.pools, decision, args.nbest)
-                if args.format == "json":
+                if args.format == "records":
+                    out.write(format_row(decided_row(record, decision, utility.signature(), settings)) + "\n")
+                elif args.format == "json":
                     out.write(format_json(record, decision, ranking, utility) + "\n")
                 else:
                     out.write(format_text(number, ranking, args.nbest))

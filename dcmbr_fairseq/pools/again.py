@@ -1,13 +1,21 @@
 """Deciding again from recorded pools, without a model: the first draws of each pool, another utility, another rule."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 from dcmbr_fairseq.batches import in_batches
 from dcmbr_fairseq.errors import UserError
-from dcmbr_fairseq.pools.rows import Record
+from dcmbr_fairseq.pools.rows import Record, make_row
 from dcmbr_fairseq.rules import Candidates, Decision, DecisionRule, check_decisions
 from dcmbr_fairseq.utilities import Utility
+
+#: The fields of a record that a new decision writes anew or drops.
+POOL_FIELDS = {
+    "hypotheses", "references", "weights",
+    *(f"{singular}_{kind}" for singular in ("hypothesis", "reference")
+      for kind in ("draws", "log_probs", "sampling_log_probs")),
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -69,3 +77,29 @@ class Again:
                 lacks = "lacks the references' log-probabilities" if pools.weights is None else "has weights of its own"
                 raise UserError(f"--reference-weights model: sentence {number} {lacks}: use counts")
             yield replace(record, pools=pools.first(self.num_hyp, self.num_ref))
+
+
+def decided_row(record: Record, decision: Decision, signature: str, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """The row of a record with a new decision in place of its own.
+
+    The pools are those in use, the first draws; log-probabilities that the record lacks stay out. What else it says
+    (seed, where it comes from) stays, and its settings, but for those of the decision.
+
+    Args:
+        record: with the draws in use, as :meth:`Again.decide` yields it.
+        decision: the new one.
+        signature: of the utility.
+        settings: what decided: the utility, the rule and their arguments, the weights of references.
+    """
+    pools, fields, own = record.pools, record.fields, record.fields.get("settings")
+    sizes = {"num_hyp": len(pools.hypotheses.draws), "num_ref": len(pools.references.draws)}
+    provenance = {"settings": {**(own if isinstance(own, dict) else {}), **settings, **sizes}, "signature": signature}
+    row = make_row(record.id, pools, int(decision.order[0]), decision, **provenance)
+    if pools.weights is not None:
+        row["weights"] = pools.weights.tolist()
+    for singular in ("hypothesis", "reference"):
+        known = singular if "references" in fields else "hypothesis"  # a shared pool may be cut in two
+        for kind in ("log_probs", "sampling_log_probs"):
+            if fields.get(f"{known}_{kind}") is None:
+                row.pop(f"{singular}_{kind}", None)
+    return {**{name: value for name, value in fields.items() if name not in POOL_FIELDS}, **row}

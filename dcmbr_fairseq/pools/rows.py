@@ -64,7 +64,7 @@ class Record:
 
 
 def make_row(
-    sentence_id: int, pools: Pools, choice: int, decision: Decision | None = None, **provenance: Any
+    sentence_id: int | str, pools: Pools, choice: int, decision: Decision | None = None, **provenance: Any
 ) -> dict[str, Any]:
     """The row of one sentence.
 

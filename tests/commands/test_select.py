@@ -15,6 +15,8 @@ from dcmbr_fairseq.pools.draws import TextPool
 from dcmbr_fairseq.pools.record_writer import RecordWriter
 from dcmbr_fairseq.pools.rows import make_row
 from dcmbr_fairseq.pools.sentence import Pools
+from dcmbr_fairseq.present.report.collect import read_rows, views
+from dcmbr_fairseq.utilities import build_utility
 
 WORDS = "ein Mann mit Hut geht über die Straße . Hund läuft schnell im Park , 日本 😀".split()
 METRICS = {"chrf": CHRF(), "bleu": BLEU(effective_order=True)}
@@ -165,6 +167,51 @@ def test_saved_records_are_decided_again(tmp_path, capsys):
         writer.write(make_row(sentence, Pools.of([pool], "s"), 0, signature="?", seed=1, settings={}))
     writer.finish()
     assert select(capsys, tmp_path / "pools.jsonl") == ["b", "b"]
+
+
+def test_records_with_a_new_decision_are_read_again(tmp_path, capsys, pools):
+    """Deciding again from them gives the same choices; what is not known is not made up."""
+    path = write_jsonl(tmp_path / "pools.jsonl", pools, seed=7, settings={"decoding": "mbr", "path": "m.pt"})
+    options = ["--utility", "bleu", "--num-hyp", 4, "--num-ref", 5]
+    written = tmp_path / "records.jsonl"
+    assert select(capsys, path, *options, "--format", "records", "--output", written) == []
+    rows = [json.loads(line) for line in written.read_text().splitlines()]
+    assert [row["translation"] for row in rows] == select(capsys, path, *options)
+    assert [row["translation"] for row in rows] == select(capsys, written, "--utility", "bleu")
+    scores = [json.loads(line) for line in select(capsys, path, *options, "--format", "json")]
+    for row, score, (hypotheses, references) in zip(rows, scores, pools, strict=True):
+        assert [row["hypotheses"][i] for i in row["hypothesis_draws"]] == hypotheses[:4]
+        assert [row["references"][i] for i in row["reference_draws"]] == references[:5]
+        assert row["hypotheses"][row["choice"]] == row["translation"] == score["translation"]
+        assert row["expected_utilities"][row["choice"]] == score["expected_utility"]
+        assert (row["signature"], row["seed"]) == (score["signature"], 7)
+        wanted = {"decoding": "mbr", "path": "m.pt", "utility": "bleu", "num_hyp": 4, "num_ref": 5}
+        assert wanted.items() <= row["settings"].items()
+        assert not [name for name in row if name.endswith("log_probs")]
+
+
+def test_records_keep_weights_shared_pools_and_what_they_know(tmp_path, capsys):
+    pool = TextPool.from_draws(["a", "a b", "a"], [-1.0, -2.0, -1.5], [-0.5, -1.0, -0.7])
+    row = make_row(3, Pools.of([pool], "x"), 0, seed=1)
+    (tmp_path / "pools.jsonl").write_text(json.dumps({**row, "weights": [1, 2, 1], "origin": "elsewhere"}) + "\n")
+    (line,) = select(capsys, tmp_path / "pools.jsonl", "--format", "records")
+    found = json.loads(line)
+    assert "references" not in found and found["weights"] == [0.25, 0.5, 0.25]
+    assert (found["id"], found["origin"], found["hypothesis_log_probs"]) == (3, "elsewhere", [-1.0, -2.0, -1.5])
+    (line,) = select(capsys, tmp_path / "pools.jsonl", "--format", "records", "--num-ref", 2)
+    cut = json.loads(line)  # the parts are cut each by itself
+    assert (cut["reference_draws"], cut["reference_log_probs"]) == ([0, 1], [-1.0, -2.0])
+    assert cut["weights"] == [pytest.approx(1 / 3), pytest.approx(2 / 3)]
+
+
+def test_the_report_shows_the_new_decision_with_its_pool(tmp_path, capsys, pools):
+    path = write_jsonl(tmp_path / "pools.jsonl", pools)
+    select(capsys, path, "--utility", "bleu", "--format", "records", "--output", tmp_path / "bleu.jsonl")
+    view, *_ = views(read_rows(tmp_path / "bleu.jsonl"), [build_utility("chrf", {})], {})
+    assert view.texts == select(capsys, path, "--utility", "bleu")[:1]
+    by_bleu = np.mean([[METRICS["bleu"].sentence_score(h, [r]).score for r in pools[0][1]]
+                       for h in dict.fromkeys(pools[0][0])], axis=1)  # fmt: skip
+    np.testing.assert_allclose(view.recorded, by_bleu, atol=1e-5)
 
 
 def test_log_probabilities_break_ties(tmp_path, capsys):

@@ -249,7 +249,7 @@ function drawScatter(drag = null) {
   const canvas = $("scatter");
   if (!$("gains").open || $("gains").hidden) return;
   canvas.width = Math.max(240, Math.min(640, canvas.parentElement.clientWidth));
-  canvas.height = Math.round(canvas.width * 0.6);
+  canvas.height = Math.round(canvas.width * 0.45);
   const { points, ends, place } = scatterScale(canvas);
   const context = canvas.getContext("2d"), style = getComputedStyle(document.documentElement);
   const ink = (name) => style.getPropertyValue(name).trim();
