@@ -6,6 +6,7 @@ import logging
 import sys
 
 from dcmbr_fairseq.errors import UserError
+from dcmbr_fairseq.signals import Ended, ending_as_if_interrupted
 
 #: name -> (module with add_arguments(parser) and run(args), one line of help). A module with TAKES_FAIRSEQ_FLAGS = True
 #: gets what its own parser does not know as args.fairseq_flags, to be read by the parser of fairseq-generate.
@@ -47,7 +48,10 @@ def build_parser(chosen: str | None) -> argparse.ArgumentParser:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run ``dcmbr``; returns the exit status: 0, 1 for bad input, 2 for bad usage, 130 for Ctrl-C."""
+    """Run ``dcmbr``; returns the exit status: 0, 1 for bad input, 2 for bad usage, 130 for Ctrl-C.
+
+    TERM and HUP end it as Ctrl-C does, and it dies of them.
+    """
     arguments = sys.argv[1:] if arguments is None else arguments
     logging.basicConfig(level=logging.INFO, format="%(levelname)s | %(name)s | %(message)s", stream=sys.stderr)
     parser = build_parser(arguments[0] if arguments else None)
@@ -55,13 +59,20 @@ def main(arguments: list[str] | None = None) -> int:
     if others and args.fairseq_flags is None:
         parser.error(f"unrecognized arguments: {' '.join(others)}")
     args.fairseq_flags = others
+    with ending_as_if_interrupted():
+        return _status(args)
+
+
+def _status(args: argparse.Namespace) -> int:
+    """Run the chosen command; the exit status."""
     try:
         args.run(args)
     except UserError as error:
         print(f"dcmbr {args.command}: error: {error}", file=sys.stderr)
         return 1
-    except KeyboardInterrupt:
-        print(f"dcmbr {args.command}: interrupted; nothing was written under a final name", file=sys.stderr)
+    except KeyboardInterrupt as error:
+        reason = error if isinstance(error, Ended) else "interrupted"
+        print(f"dcmbr {args.command}: {reason}; nothing was written under a final name", file=sys.stderr)
         return 130
     except BrokenPipeError:  # the reader of our output (head, say) has seen enough
         sys.stderr.close()

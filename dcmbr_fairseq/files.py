@@ -72,7 +72,7 @@ def read_lines(path: PathLike) -> list[str]:
 # --- where an output goes ------------------------------------------------------------------------------------------
 
 
-def is_stream(path: PathLike) -> bool:
+def is_stream(path: PathLike, name: object = None) -> bool:
     """Whether an output is written to as it stands: a pipe, a device, a socket, an open file of this process.
 
     Raises:
@@ -80,7 +80,7 @@ def is_stream(path: PathLike) -> bool:
     """
     if _open_descriptor(path) is not None:
         return True
-    with writing(path), contextlib.suppress(FileNotFoundError):
+    with writing(name or path), contextlib.suppress(FileNotFoundError):
         mode = os.stat(path).st_mode
         return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
     return False
@@ -99,15 +99,19 @@ def _open_descriptor(path: PathLike) -> int | None:
     return None
 
 
-def check_output(path: PathLike) -> None:
+def check_output(path: PathLike, name: object = None) -> None:
     """Find out before work starts whether an output could be written, as far as that can be known.
+
+    Args:
+        path: the output.
+        name: how it is called: flag and path (default: the path alone).
 
     Raises:
         UserError: it is a folder, or below a file; its name is too long; or there is no permission to write it.
     """
-    if is_stream(path):
+    if is_stream(path, name):
         return
-    with writing(path):
+    with writing(name or path):
         target = os.path.realpath(path)
         if os.path.isdir(target) or str(path).endswith("/"):
             raise _system_error(errno.EISDIR)

@@ -13,6 +13,9 @@ from fairseq_commands import PACKAGE, run
 from dcmbr_fairseq.cli import COMMANDS, main
 from dcmbr_fairseq.registration import MOVED
 
+#: Files beside the rooms that stand above some room; the others are the ground.
+RAISED = {"__init__", "cli", "plugins", "stored_settings"}
+FILES = {module.stem for module in PACKAGE.glob("*.py")} - RAISED
 #: Layers from top to bottom; a room may import from its own layer, as long as no circle arises, and from those below.
 LAYERS: list[set[str]] = [
     {"__init__"},  # registers what the others define
@@ -28,8 +31,7 @@ LAYERS: list[set[str]] = [
     {"utilities", "criterions", "decoders"},
     {"plugins"},
     {"stored_settings"},
-    {"batches", "json_lines", "files", "file_errors", "temporary", "errors", "literals", "lemma"},
-    {"compat", "registration"},
+    FILES,
 ]
 #: Who may import a room; the others are open to all above them.
 DOORS: dict[str, set[str]] = {
@@ -45,7 +47,7 @@ DOORS: dict[str, set[str]] = {
     "criterions": {"__init__", "tasks", "measure"},
 }
 PURE = ["pools", "present", "utilities", "rules", "evaluation", "corpus"]
-PURE += ["plugins", "batches", "json_lines", "files", "file_errors", "temporary", "errors", "literals", "lemma"]
+PURE += ["plugins", *FILES - {"compat"}]
 HEAVY = {"torch", "fairseq", "sacrebleu", "sacremoses", "scipy", "sklearn", "matplotlib", "transformers", "omegaconf"}
 MODULES = sorted(PACKAGE.rglob("*.py"))
 

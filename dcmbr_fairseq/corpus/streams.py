@@ -1,7 +1,9 @@
 """Aligned files as streams of chunks of raw lines, and chunks over several processes, in order and in little memory."""
 
 import multiprocessing
+import os
 import signal
+import threading
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
@@ -95,7 +97,7 @@ def map_in_order(
     if processes == 1:
         yield from ((item, function(item)) for item in items)
         return
-    pool = ProcessPoolExecutor(processes, multiprocessing.get_context("spawn"), initializer=_leave_interrupts_to_parent)
+    pool = ProcessPoolExecutor(processes, multiprocessing.get_context("spawn"), initializer=_end_with_parent)
     waiting: deque[tuple[Item, Future[Result]]] = deque()
     try:
         for item in items:
@@ -114,8 +116,18 @@ def _finished(item: Item, future: "Future[Result]") -> tuple[Item, Result]:
     return item, future.result()
 
 
-def _leave_interrupts_to_parent() -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+def _end_with_parent() -> None:
+    """In a worker: what a terminal sends to all is left to the parent, and the parent's death, of whatever, is ours."""
+    for number in (signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)
+    threading.Thread(target=_await_parent, daemon=True).start()
+
+
+def _await_parent() -> None:
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+    parent.join()
+    os._exit(1)
 
 
 def _next_lines(file: IO[bytes], path: PathLike) -> list[bytes]:

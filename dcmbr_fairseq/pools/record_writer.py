@@ -10,9 +10,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from dcmbr_fairseq import signals
 from dcmbr_fairseq.errors import UserError
-from dcmbr_fairseq.files import PathLike
+from dcmbr_fairseq.file_errors import unwritable, writing
+from dcmbr_fairseq.files import PathLike, check_output, is_stream
 from dcmbr_fairseq.pools.row_file import RowFile
+from dcmbr_fairseq.temporary import Temporary
 
 logger = logging.getLogger(__name__)
 
@@ -39,18 +42,19 @@ class RecordWriter:
             common: fields that every row gets.
 
         Raises:
-            UserError: ``path`` exists already, or its folder cannot be written to.
+            UserError: ``path`` is a file already, or cannot be written to.
         """
+        signals.end_as_if_interrupted()  # before our own atexit: the exit is cleaned up first
         self.path, self.common = Path(path), common or {}
-        if self.path.exists():
-            raise UserError(f"--pools-out {path} exists already: delete it, or give another name")
-        try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            descriptor, name = tempfile.mkstemp(dir=self.path.parent, prefix=f".{self.path.name}.", suffix=".partial")
-        except OSError as error:
-            raise UserError(f"--pools-out {path} cannot be written: {error.strerror}") from error
-        self._temporary = Path(name)
-        self._rows = RowFile(os.fdopen(descriptor, "w+b"))
+        self._name = f"--pools-out {path}"
+        check_output(path, self._name)
+        if self._is_taken():
+            raise UserError(f"{self._name} exists already: delete it, or give another name")
+        with writing(self._name):
+            folder = Path(tempfile.gettempdir()) if is_stream(path) else self.path.parent
+            folder.mkdir(parents=True, exist_ok=True)
+            self._temporary = Temporary(self.path, folder)
+        self._rows = RowFile(open(self._temporary.descriptor, "w+b", closefd=False))
         self._missing: set[int] | None = None  # None: the run is open-ended
         self._process = os.getpid()
         atexit.register(self._at_exit)
@@ -87,8 +91,8 @@ class RecordWriter:
         if self._rows.file.closed:
             return
         with self._leaving_nothing_behind():
-            if self.path.exists():
-                raise UserError(f"--pools-out {self.path} was made by another program meanwhile: give another name")
+            if self._is_taken():
+                raise UserError(f"{self._name} was made by another program meanwhile: give another name")
             self._rows.publish(self.path)
         self.discard()
 
@@ -99,8 +103,11 @@ class RecordWriter:
             return
         with contextlib.suppress(OSError):  # a full disk refuses what is still in the buffer
             self._rows.file.close()
-        with contextlib.suppress(FileNotFoundError):
-            self._temporary.unlink()
+        self._temporary.close()
+
+    def _is_taken(self) -> bool:
+        """Whether there is a file of this name; a pipe or a device is there to be written to."""
+        return self.path.exists() and not is_stream(self.path)
 
     @contextlib.contextmanager
     def _leaving_nothing_behind(self) -> Iterator[None]:
@@ -109,10 +116,7 @@ class RecordWriter:
             yield
         except OSError as error:
             self.discard()
-            raise UserError(
-                f"--pools-out {self.path} cannot be written: {error.strerror}; nothing was kept: free some "
-                "space, or write elsewhere"
-            ) from error
+            raise unwritable(self._name, error) from error
         except BaseException:
             self.discard()
             raise

@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from dcmbr_fairseq.errors import UserError
-from dcmbr_fairseq.files import PathLike
+from dcmbr_fairseq.file_errors import writing
+from dcmbr_fairseq.files import PathLike, check_output
 from dcmbr_fairseq.json_lines import shown
 from dcmbr_fairseq.pools.row_file import RowFile
 from dcmbr_fairseq.pools.rows import parse_versioned
@@ -33,8 +34,10 @@ class ResumableWriter:
         common: Mapping[str, Any] | None = None,
     ) -> None:
         self.path, self.partial, self.common = Path(path), Path(f"{path}.partial"), common or {}
-        self.partial.parent.mkdir(parents=True, exist_ok=True)
-        self._rows = RowFile(open(self.partial, "a+b"))
+        check_output(self.partial)
+        with writing(self.partial):
+            self.partial.parent.mkdir(parents=True, exist_ok=True)
+            self._rows = RowFile(open(self.partial, "a+b"))
         try:
             fcntl.flock(self._rows.file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
@@ -66,10 +69,11 @@ class ResumableWriter:
 
     def write(self, rows: Iterable[Mapping[str, Any]]) -> None:
         """Append the rows of a batch, without those that are here; they survive the end of this program."""
-        for row in rows:
-            if row["id"] not in self._rows:
-                self._rows.append({**row, **self.common})
-        self._rows.file.flush()
+        with writing(self.partial):
+            for row in rows:
+                if row["id"] not in self._rows:
+                    self._rows.append({**row, **self.common})
+            self._rows.file.flush()
 
     def finish(self) -> None:
         """Write the file itself, whole or not at all, and remove the partial one."""

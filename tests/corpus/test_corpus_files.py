@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -261,6 +262,34 @@ def test_interrupting_it_leaves_nothing_and_no_noise(tmp_path):
     _, errors = process.communicate(timeout=60)
     assert process.returncode == 130 and "interrupted; nothing was written" in errors and "Traceback" not in errors
     assert_nothing_written(tmp_path, ["s", "t"])
+
+
+@pytest.mark.parametrize("ending", [signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
+def test_the_workers_end_with_the_command_and_leave_nothing(tmp_path, ending):
+    write(tmp_path / "s", [b"source %d" % i for i in range(200_000)])
+    write(tmp_path / "t", [b"target %d" % i for i in range(200_000)])
+    command = [*DCMBR, "filter", "s", "t", "--out", "a", "b", "--processes", "2"]
+    process = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
+    while not any(name.endswith(".tmp") and os.path.getsize(tmp_path / name) for name in os.listdir(tmp_path)):
+        assert process.poll() is None
+        time.sleep(0.01)
+    workers = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+    assert len(workers) >= 2
+    process.send_signal(ending)
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == -ending and "Traceback" not in errors
+    deadline = time.monotonic() + 30
+    while any(os.path.exists(f"/proc/{worker}") for worker in workers):
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    if ending == signal.SIGKILL:  # nobody could clean up: the next run does
+        assert len(os.listdir(tmp_path)) == 4
+        write(tmp_path / "s", [b"a source"])
+        write(tmp_path / "t", [b"a target"])
+        subprocess.run([*DCMBR, "filter", "s", "t", "--out", "a", "b"], cwd=tmp_path, check=True, capture_output=True)
+        assert sorted(os.listdir(tmp_path)) == ["a", "b", "s", "t"]
+    else:
+        assert_nothing_written(tmp_path, ["s", "t"])
 
 
 def test_lines_are_counted_and_read_as_other_tools_do(tmp_path, monkeypatch):

@@ -97,6 +97,32 @@ def test_a_folder_that_cannot_be_written_is_refused(tmp_path):
         RecordWriter(tmp_path / "file" / "pools.jsonl")
 
 
+def test_records_go_to_a_pipe_and_leave_it_there(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    reading = os.open(tmp_path / "pipe", os.O_RDONLY | os.O_NONBLOCK)
+    writer = RecordWriter(tmp_path / "pipe")
+    for row_id in (1, 0):
+        writer.write({"id": row_id})
+    writer.finish()
+    assert os.read(reading, 100) == b'{"id": 0}\n{"id": 1}\n'
+    os.close(reading)
+    assert (tmp_path / "pipe").is_fifo() and os.listdir(tmp_path) == ["pipe"]
+
+
+def test_what_a_killed_run_left_goes_with_the_next(tmp_path):
+    child = os.fork()
+    if child == 0:
+        RecordWriter(tmp_path / "pools.jsonl").write({"id": 0})
+        os.kill(os.getpid(), signal.SIGKILL)
+    os.waitpid(child, 0)
+    (left,) = os.listdir(tmp_path)
+    writer = RecordWriter(tmp_path / "pools.jsonl")
+    (ours,) = os.listdir(tmp_path)
+    assert ours != left
+    writer.discard()
+    assert os.listdir(tmp_path) == []
+
+
 @pytest.mark.parametrize("row_id, message", [(1, "id 1 is repeated"), (7, "id 7 is unexpected")])
 def test_repeated_and_unexpected_ids_are_errors_of_the_caller(tmp_path, row_id, message):
     writer = RecordWriter(tmp_path / "pools.jsonl")
@@ -124,7 +150,7 @@ def test_a_full_disk_leaves_nothing(tmp_path):
     writer = RecordWriter(tmp_path / "pools.jsonl")
     writer.write({"id": 0})
     writer._rows.file = FullDisk(writer._rows.file)
-    with pytest.raises(UserError, match="pools.jsonl cannot be written: No space left on device; nothing was kept"):
+    with pytest.raises(UserError, match="the disk is full: --pools-out .*pools.jsonl could not be written"):
         writer.write({"id": 1})
     assert os.listdir(tmp_path) == []
 

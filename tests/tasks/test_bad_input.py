@@ -423,7 +423,7 @@ def test_ctrl_c_leaves_nothing(toy: Toy, tmp_path: Path) -> None:
         deadline = time.monotonic() + 300
         while not (tmp_path / "started").exists() and process.poll() is None and time.monotonic() < deadline:
             time.sleep(0.05)
-        partial = [name for name in os.listdir(tmp_path) if name.endswith(".partial")]
+        partial = [name for name in os.listdir(tmp_path) if name.endswith(".tmp")]
         process.send_signal(signal.SIGINT)
         assert process.wait(timeout=60) != 0
     text = (tmp_path / "log").read_text()
@@ -444,8 +444,8 @@ def test_a_full_disk_is_one_sentence_and_leaves_nothing(toy: Toy, tmp_path: Path
     assert "Traceback" not in done.stderr
     errors = [text for text in done.stderr.split("\n") if "error" in text]
     assert errors == [
-        f"dcmbr_fairseq: error: --pools-out {path} cannot be written: File too large; nothing was kept: free some "
-        "space, or write elsewhere"
+        f"dcmbr_fairseq: error: the disk is full: --pools-out {path} could not be written (File too large) and nothing "
+        "was kept under that name; free some space, or write elsewhere"
     ]
     assert os.listdir(tmp_path) == []
 
