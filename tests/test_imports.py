@@ -47,7 +47,7 @@ DOORS: dict[str, set[str]] = {
     "criterions": {"__init__", "tasks", "measure"},
 }
 PURE = ["pools", "present", "utilities", "rules", "evaluation", "corpus"]
-PURE += ["plugins", *FILES - {"compat"}]
+PURE += ["plugins", *sorted(FILES - {"compat"})]
 HEAVY = {"torch", "fairseq", "sacrebleu", "sacremoses", "scipy", "sklearn", "matplotlib", "transformers", "omegaconf"}
 MODULES = sorted(PACKAGE.rglob("*.py"))
 
