@@ -4,7 +4,7 @@ import argparse
 
 from dcmbr_fairseq.commands.shared import add_output_arguments, add_where_argument, write_output
 from dcmbr_fairseq.errors import UserError
-from dcmbr_fairseq.present.layouts import LAYOUTS
+from dcmbr_fairseq.present.layouts import LAYOUTS, build_table
 from dcmbr_fairseq.present.results import read_results
 from dcmbr_fairseq.present.tables import FORMS, render
 
@@ -26,9 +26,8 @@ def run(args: argparse.Namespace) -> None:
     """Make the table and print it."""
     if not args.results and not args.paper:
         raise UserError("a table needs results: give files of results, or --paper to see the paper's numbers alone")
-    layout = LAYOUTS[args.table]
     rows = read_results(args.results, args.where) if args.results else []
-    grid = layout.build(rows, layout.paper if args.paper else None, args.temperature)
+    grid = build_table(args.table, rows, args.paper, args.temperature)
     if not grid.rows:
         raise UserError(f"no row fits table {args.table}: decodings must be beam, mbr, or dcmbr at --temperature")
     write_output(render(grid, args.format), args.output)

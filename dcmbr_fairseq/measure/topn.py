@@ -129,7 +129,7 @@ def summary(rows: Sequence[Row]) -> list[Row]:
             if exact else None
             for metric in dict.fromkeys(row["metric"] for row in group)
         }  # fmt: skip
-        found.append({"model": model, **_cost(group), "empty first": len(empty), **quality})
+        found.append({**_test_set(group), "model": model, **_cost(group), "empty first": len(empty), **quality})
     return found
 
 
@@ -137,9 +137,18 @@ def cost_by_length(rows: Sequence[Row], width: int = 10) -> list[Row]:
     """The cost of the searches for sources of 1 to ``width`` tokens, of ``width`` + 1 to 2 ``width``, and so on."""
     rows = sorted(({**row, "length": (row["source_tokens"] - 1) // width} for row in rows), key=lambda r: r["length"])
     return [
-        {"model": model, "source tokens": f"{length * width + 1}-{(length + 1) * width}", **_cost(group)}
+        {
+            **_test_set(group),
+            "model": model,
+            "source tokens": f"{length * width + 1}-{(length + 1) * width}",
+            **_cost(group),
+        }
         for (model, length), group in sorted(_grouped(rows, ("model", "length")).items(), key=lambda item: item[0][0])
     ]
+
+
+def _test_set(rows: Sequence[Row]) -> Row:
+    return {column: rows[0][column] for column in ("task", "subset") if column in rows[0]}
 
 
 def _grouped(rows: Iterable[Row], columns: Sequence[str]) -> dict[tuple[Any, ...], list[Row]]:

@@ -6,90 +6,28 @@ paper's numbers are asked for, a cell reads ``ours (paper's)``.
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import NamedTuple
 
-import numpy as np
-
 from dcmbr_fairseq.errors import UserError
-from dcmbr_fairseq.evaluation.metrics import ERROR_RATES
-from dcmbr_fairseq.present import paper
+from dcmbr_fairseq.present import appendix, paper
+from dcmbr_fairseq.present.beside import Line, Pair, caption, grid_of
+from dcmbr_fairseq.present.provenance import describe
 from dcmbr_fairseq.present.results import (
     SETTINGS,
     Cells,
     Value,
     decoding_of,
-    label,
+    distinct,
     means,
-    number,
     one_test_set,
     refuse_mixture,
     require,
 )
-from dcmbr_fairseq.present.tables import Cell, Grid
+from dcmbr_fairseq.present.tables import Grid
 
 #: (decoding, N, the row's other keys) -> mean score; N is 0 for beam search, which has no pool.
 Scores = dict[tuple[str, float, Value], float]
-
-
-class Pair(NamedTuple):
-    """A number of ours and the paper's, each None where there is none."""
-
-    ours: float | None = None
-    paper: float | None = None
-
-    def show(self, with_paper: bool, signed: bool = False) -> Cell:
-        """A cell: our number, and the paper's in parentheses where asked."""
-        sign = "+" if signed else ""
-        ours, theirs = (None if v is None else f"{round(v, 1) + 0.0:{sign}.1f}" for v in self)  # + 0.0: never "-0.0"
-        return f"{ours or '-'} ({theirs or '-'})" if with_paper else ours
-
-
-@dataclass(frozen=True)
-class Line:
-    """A row of Table 1 or 2: beam search, then naive MBR and DC-MBR for one N or several.
-
-    Attributes:
-        labels: the first cells.
-        beam: beam search.
-        mbr: naive MBR for each N.
-        dcmbr: DC-MBR for each N.
-        printed: the paper's differences, which it rounded by itself.
-    """
-
-    labels: Sequence[str]
-    beam: Pair
-    mbr: Sequence[Pair]
-    dcmbr: Sequence[Pair]
-    printed: Sequence[float | None]
-
-    def cells(self, with_paper: bool) -> list[Cell]:
-        """BS, then MBR, Ours and their difference for each N."""
-        cells: list[Cell] = [*self.labels, self.beam.show(with_paper)]
-        for mbr, ours, printed in zip(self.mbr, self.dcmbr, self.printed, strict=True):
-            delta = difference(ours, mbr, printed).show(with_paper, signed=True)
-            cells += [mbr.show(with_paper), ours.show(with_paper), delta]
-        return cells
-
-    def bold(self) -> list[int]:
-        """The columns of the better of MBR and DC-MBR."""
-        first = len(self.labels) + 1
-        columns = [best(pairs, first + 3 * i) for i, pairs in enumerate(zip(self.mbr, self.dcmbr, strict=True))]
-        return [column for some in columns for column in some]
-
-
-def difference(ours: Pair, mbr: Pair, printed: float | None) -> Pair:
-    """Ours minus MBR; the paper's as it prints it, else from its rounded numbers."""
-    if printed is None and ours.paper is not None and mbr.paper is not None:
-        printed = ours.paper - mbr.paper
-    return Pair(ours.ours - mbr.ours if ours.ours is not None and mbr.ours is not None else None, printed)
-
-
-def best(pairs: Sequence[Pair], first: int, lowest: bool = False) -> list[int]:
-    """Which columns, counted from ``first``, hold the best of our numbers as printed; none of fewer than two."""
-    known = {first + i: round(pair.ours, 1) for i, pair in enumerate(pairs) if pair.ours is not None}
-    wanted = (min if lowest else max)(known.values(), default=None)
-    return [column for column, value in known.items() if value == wanted] if len(known) > 1 else []
 
 
 def scores_by_decoding(rows: Sequence[Cells], key: str, temperature: float) -> Scores:
@@ -216,93 +154,6 @@ def average_line(lines: Sequence[Line], theirs: paper.Multilingual | None, sizes
     return Line(["average"], beam, mbr, ours, [printed.get(f"difference{n:g}") for n in sizes])
 
 
-def grid_of(lines: Sequence[Line], header: Sequence[str], rules: Sequence[int], about: str, with_paper: bool) -> Grid:
-    """The grid of Table 1 or 2."""
-    labels = len(lines[0].labels) if lines else 1
-    cells, bold = [line.cells(with_paper) for line in lines], [line.bold() for line in lines]
-    return Grid(header, cells, labels=labels, bold=bold, rules=rules, caption=about)
-
-
-def caption(rows: Sequence[Cells], theirs: str | None) -> str:
-    """Our metric, and what stands in parentheses."""
-    metric = rows[0].get("metric") if rows else None
-    return " ".join([*([f"{metric}."] if metric else []), *([f"In parentheses: {theirs}."] if theirs else [])])
-
-
-def utilities(rows: Sequence[Cells], paper_table: str | None, temperature: float) -> Grid:
-    """The appendix' study of utilities: DC-MBR / naive MBR for each utility and metric, means over test sets.
-
-    Args:
-        rows: columns utility, metric, decoding, score and temperatures.
-        paper_table: not None for the paper's numbers beside ours.
-        temperature: T_h = T_r of DC-MBR.
-    """
-    scores: dict[tuple[Value, ...], float] = {}
-    if rows:
-        require(rows, ("utility", "metric", "decoding", "score"), "this table")
-        refuse_mixture(rows, ("num_hyp",))
-        chosen = [{**row, "decoding": decoding_of(row, temperature)} for row in rows]
-        chosen = [row for row in chosen if row["decoding"]]
-        scores = means_over_test_sets(chosen, ("utility", "metric", "decoding"))
-    printed = paper.UTILITIES if paper_table else {}
-    names = list(dict.fromkeys([*printed, *(str(key[0]) for key in scores)]))
-    metrics = list(dict.fromkeys([*(m for row in printed.values() for m in row), *(str(key[1]) for key in scores)]))
-    pairs = {
-        (u, m, i): Pair(scores.get((u, m, d)), printed[u][m][i] if u in printed and m in printed[u] else None)
-        for u in names for m in metrics for i, d in enumerate(("dcmbr", "mbr"))
-    }  # fmt: skip
-    header = ["utility", *(f"{metric} {side}" for metric in metrics for side in ("Ours", "MBR"))]
-    table = [[u, *(pairs[u, m, i].show(bool(paper_table)) for m in metrics for i in (0, 1))] for u in names]
-    bold: list[list[int]] = [[] for _ in names]
-    for column, (metric, side) in enumerate([(m, i) for m in metrics for i in (0, 1)], 1):
-        column_pairs = [pairs[u, metric, side] for u in names]
-        for row in best(column_pairs, 0, metric in ERROR_RATES):  # the best utility of each metric
-            bold[row].append(column)
-    return Grid(header, table, bold=bold, caption=caption([], "the paper" if paper_table else None))
-
-
-def means_over_test_sets(rows: Sequence[Cells], keys: Sequence[str]) -> dict[tuple[Value, ...], float]:
-    """The mean over test sets of each cell: of the means over seeds of each.
-
-    Raises:
-        UserError: cells are not of the same test sets, or a mean over seeds would mix settings.
-    """
-    rows = [{"task": "", **row} for row in rows]
-    one_test_set(rows, by=("task",), models_by=("task",))
-    same = ("subset", "sentences", "model", "label_smoothing", "ref_pool", "num_ref")
-    cells: dict[tuple[Value, ...], dict[Value, float]] = {}
-    for key, mean in means(rows, (*keys, "task"), same=same).items():
-        cells.setdefault(key[:-1], {})[key[-1]] = mean.mean
-    first, *others = cells.items()
-    for other in others:
-        if other[1].keys() != first[1].keys():
-            sets = (f"{' '.join(map(label, key))}: {', '.join(map(label, found))}" for key, found in (first, other))
-            raise UserError(f"means over different test sets cannot be compared ({'; '.join(sets)}): add the missing")
-    return {key: float(np.mean(list(found.values()))) for key, found in cells.items()}
-
-
-def data(rows: Sequence[Cells], paper_table: str | None, temperature: float) -> Grid:
-    """The appendix' data sets: segments of each split.
-
-    Args:
-        rows: columns task, split (train, valid or test) and segments.
-        paper_table: not None for the paper's numbers beside ours.
-        temperature: not used.
-    """
-    if rows:
-        require(rows, ("task", "split", "segments"), "this table")
-    counts = {(row["task"], row["split"]): f"{number(row, 'segments'):.0f}" for row in rows}
-    printed: dict[str, tuple[str | int | None, ...]] = dict(paper.DATA) if paper_table else {}
-    names = list(dict.fromkeys([*printed, *(name for name, _ in counts)]))
-    table: list[list[Cell]] = []
-    for name in names:
-        theirs = printed.get(name, (None, None, None))
-        ours = [counts.get((name, split)) for split in ("train", "valid", "test")]
-        shown = [f"{o or '-'} ({t or '-'})" if paper_table else o for o, t in zip(ours, theirs, strict=True)]
-        table.append([name, *shown])
-    return Grid(["task", "train", "valid", "test"], table, caption=caption([], "the paper" if paper_table else None))
-
-
 class Layout(NamedTuple):
     """A table that ``dcmbr table`` can make."""
 
@@ -316,6 +167,26 @@ LAYOUTS: dict[str, Layout] = {
     "2": Layout(multilingual, "wmt16", "Table 2, ten directions of WMT16"),
     "en-ro": Layout(bilingual, "en-ro", "appendix, WMT16 En-Ro"),
     "de-en": Layout(bilingual, "de-en", "appendix, WMT20 De-En"),
-    "utilities": Layout(utilities, "utilities", "appendix, utilities against metrics"),
-    "data": Layout(data, "data", "appendix, data sets"),
+    "utilities": Layout(appendix.utilities, "utilities", "appendix, utilities against metrics"),
+    "data": Layout(appendix.data, "data", "appendix, data sets"),
 }
+
+
+def build_table(name: str, rows: Sequence[Cells], with_paper: bool, temperature: float) -> Grid:
+    """A table of :data:`LAYOUTS`; below it stands what its numbers are.
+
+    Args:
+        name: a key of :data:`LAYOUTS`.
+        rows: tidy rows with the columns that docs/analysis.md lists for it.
+        with_paper: put the paper's numbers beside ours.
+        temperature: T_h = T_r of DC-MBR.
+
+    Raises:
+        UserError: columns are missing, or a mean would mix what must not be mixed.
+    """
+    layout = LAYOUTS[name]
+    grid = layout.build(rows, layout.paper if with_paper else None, temperature)
+    shown = [row for row in rows if "decoding" not in row or decoding_of(row, temperature)]
+    seeds = distinct([row for row in shown if row.get("seed", "") not in ("", "-")], "seed")
+    means_of_seeds = ["cells are means over seeds"] if len(seeds) > 1 else []
+    return replace(grid, notes=[*describe(shown), *means_of_seeds])

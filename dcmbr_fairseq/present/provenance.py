@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from dcmbr_fairseq.present.results import Cells, distinct, grouped, label
+from dcmbr_fairseq.present.results import Cells, as_value, distinct, grouped, label
 
 #: What points and bars are where seeds are averaged.
 BARS = "points are means over seeds, bars reach from the least to the greatest seed"
@@ -46,7 +46,7 @@ def _pools(rows: Sequence[Cells]) -> str:
     parts = []
     for symbol, first, second in (("N", "num_hyp", "num_ref"), ("T", "temp_hyp", "temp_ref")):
         ours, theirs = _values(rows, first), _values(rows, second)
-        same = all(row.get(second, "") in ("", "-", row.get(first)) for row in rows)
+        same = all(as_value(row.get(second, "")) in ("", "-", as_value(row.get(first, ""))) for row in rows)
         if ours:
             parts.append(f"{symbol if same else f'{symbol}_h'} = {', '.join(ours)}")
         if ours and not same:

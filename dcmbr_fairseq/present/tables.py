@@ -33,6 +33,7 @@ class Grid:
         bold: for each row the indices of the columns to print bold (Markdown and LaTeX).
         rules: indices of rows above which a rule is drawn.
         caption: a sentence below the table.
+        notes: what the table is, in lines below the caption; not in TSV, which is numbers alone.
     """
 
     header: Sequence[str]
@@ -42,6 +43,11 @@ class Grid:
     bold: Sequence[Sequence[int]] | None = None
     rules: Sequence[int] = ()
     caption: str = ""
+    notes: Sequence[str] = ()
+
+    def below(self) -> list[str]:
+        """The lines below the table."""
+        return [*([self.caption] if self.caption else []), *(_LINE_ENDS.sub(" ", note) for note in self.notes)]
 
     def texts(self) -> list[list[str]]:
         """The cells as strings."""
@@ -87,7 +93,7 @@ def as_text(grid: Grid) -> str:
             out.append("-" * (sum(widths) + 2 * (len(widths) - 1)))
         cells = [cell.rjust(widths[i]) if i >= grid.labels else cell.ljust(widths[i]) for i, cell in enumerate(line)]
         out.append("  ".join(cells).rstrip())
-    return "\n".join([*out, *([grid.caption] if grid.caption else [])]) + "\n"
+    return "\n".join([*out, *grid.below()]) + "\n"
 
 
 def as_markdown(grid: Grid) -> str:
@@ -101,7 +107,8 @@ def as_markdown(grid: Grid) -> str:
         for r, row in enumerate(grid.texts())
     ]
     rule = "|" + " --- |" * grid.labels + " ---: |" * (len(grid.header) - grid.labels)
-    return "\n".join([line(grid.header), rule, *rows, *(["", grid.caption] if grid.caption else [])]) + "\n"
+    below = ["", "  \n".join(grid.below())] if grid.below() else []  # two spaces: a line of its own
+    return "\n".join([line(grid.header), rule, *rows, *below]) + "\n"
 
 
 def as_latex(grid: Grid) -> str:
@@ -115,7 +122,7 @@ def as_latex(grid: Grid) -> str:
         cells = [rf"\textbf{{{escape_latex(c)}}}" if grid.is_bold(r, i) else escape_latex(c) for i, c in enumerate(row)]
         lines.append(" & ".join(cells) + r" \\")
     lines += [r"\bottomrule", r"\end{tabular}"]
-    return "\n".join([*lines, *([f"% {grid.caption}"] if grid.caption else [])]) + "\n"
+    return "\n".join([*lines, *(f"% {text}" for text in grid.below())]) + "\n"
 
 
 def escape_latex(text: str) -> str:
@@ -174,7 +181,5 @@ def _tsv_rows(text: str, path: PathLike) -> list[dict[str, str]]:
         raise UserError(f"{path} has the column {twice!r} twice: name each column once")
     for number, row in table:
         if len(row) != len(header):
-            raise UserError(
-                f"{path}, line {number}, has {len(row)} cells but the header has {len(header)}: repair it"
-            )
+            raise UserError(f"{path}, line {number}, has {len(row)} cells but the header has {len(header)}: repair it")
     return [dict(zip(header, row, strict=True)) for _, row in table]

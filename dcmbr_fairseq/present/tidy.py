@@ -32,7 +32,7 @@ def format_rows(rows: Sequence[Row], form: str) -> str:
     """Rows in one of :data:`FORMATS`; columns come in the order of their first row.
 
     Floats have six decimals in TSV and JSON, five digits in tables that are read by people; there signatures stand
-    below the table, and the test set where it is the same in all rows.
+    below the table, and what is the same of the test set in all rows.
     """
     if form == "json":
         return "".join(format_object(_rounded(row), readable=True) + "\n" for row in rows)
@@ -40,10 +40,10 @@ def format_rows(rows: Sequence[Row], form: str) -> str:
         rows = [_rounded(row) for row in rows]
         return render(_grid(rows, list(dict.fromkeys(column for row in rows for column in row))), form)
     columns = dict.fromkeys(column for row in rows for column in row)
-    test_sets = dict.fromkeys(test_set_of(row) for row in rows)
-    below_it = set(TEST_SET) if len(test_sets) == 1 else set()
-    notes = dict.fromkeys(str(row[column]) for column in columns if _is_signature(column) for row in rows)
-    notes = {**(dict.fromkeys(filter(None, test_sets)) if below_it else {}), **notes}
+    same = {column: rows[0].get(column) for column in TEST_SET if len({row.get(column) for row in rows}) == 1}
+    below_it = same if same.get("task") else {}
+    signatures = (str(row[column]) for column in columns if _is_signature(column) for row in rows)
+    notes = dict.fromkeys([*([test_set_of(below_it)] if below_it else []), *signatures])
     shown = [column for column in columns if not _is_signature(column) and column not in below_it]
     comment = "% " if form == "latex" else ""
     below = "".join(f"{comment}{note}\n" for note in notes)

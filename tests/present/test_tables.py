@@ -38,15 +38,15 @@ def test_tsv_is_read_back(tmp_path):
     rows = read_table(path)
     assert rows == [{"name": "x|y", "a_b": "1.26", "Δ": "-"}, {"name": "50%", "a_b": "10.0", "Δ": "3"}]
     path.write_text('{"name": "x", "score": 0.5, "seed": null}\n', "utf-8")
-    assert read_table(path) == [{"name": "x", "score": "0.5", "seed": ""}]
+    assert read_table(path) == [{"name": "x", "score": "0.5", "seed": "-"}]
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("a\tb\n1\n", "row 1, has 1 cells but the header has 2"),
+        ("a\tb\n1\n", "line 2, has 1 cells but the header has 2"),
         ("a\n", "no rows"),
-        ('{"a": 1}\n{', "row 2, is not JSON"),
+        ('{"a": 1}\n{', "line 2: not a JSON object"),
     ],
 )
 def test_broken_tables_are_refused(tmp_path, text, message):
@@ -228,6 +228,20 @@ def test_means_over_seeds(tmp_path):
     rows = read_results([results(tmp_path, BILINGUAL)], ["decoding=dcmbr", "temp_hyp=0.5"])
     (mean,) = means(rows, ("temp_hyp",)).values()
     assert (mean.mean, mean.low, mean.high, mean.count) == (65.5, 65.0, 66.0, 2)
+
+
+def test_a_table_says_what_it_is(tmp_path, capsys):
+    known = {"task": "x-en-de", "subset": "valid", "sentences": "40", "model": "a", "signature": "chrF|v:1"}
+    lines = [(*BILINGUAL[0], *known), *((*line, *known.values()) for line in BILINGUAL if line[0] == 0.1)]
+    path = results(tmp_path, lines)
+    said = ["test set: x-en-de, valid, 40 sentences", "model: a", "N = 10, 50; T = 0.5, 1", "seeds: 1, 2",
+            "judged by: chrF|v:1", "cells are means over seeds"]  # fmt: skip
+    for form, before in (("text", ""), ("latex", "% "), ("markdown", "")):
+        assert main(["table", "1", path, "--format", form]) == 0
+        shown = [line.rstrip() for line in capsys.readouterr().out.splitlines()]
+        assert shown[-len(said) :] == [before + line for line in said]
+    assert main(["table", "1", path, "--format", "tsv"]) == 0
+    assert "test set" not in capsys.readouterr().out
 
 
 def test_command(tmp_path, capsys):

@@ -1,0 +1,81 @@
+"""Numbers of ours and the paper's side by side: the cells, lines and captions of the paper's tables."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from dcmbr_fairseq.present.results import Cells
+from dcmbr_fairseq.present.tables import Cell, Grid
+
+
+class Pair(NamedTuple):
+    """A number of ours and the paper's, each None where there is none."""
+
+    ours: float | None = None
+    paper: float | None = None
+
+    def show(self, with_paper: bool, signed: bool = False) -> Cell:
+        """A cell: our number, and the paper's in parentheses where asked."""
+        sign = "+" if signed else ""
+        ours, theirs = (None if v is None else f"{round(v, 1) + 0.0:{sign}.1f}" for v in self)  # + 0.0: never "-0.0"
+        return f"{ours or '-'} ({theirs or '-'})" if with_paper else ours
+
+
+@dataclass(frozen=True)
+class Line:
+    """A row of Table 1 or 2: beam search, then naive MBR and DC-MBR for one N or several.
+
+    Attributes:
+        labels: the first cells.
+        beam: beam search.
+        mbr: naive MBR for each N.
+        dcmbr: DC-MBR for each N.
+        printed: the paper's differences, which it rounded by itself.
+    """
+
+    labels: Sequence[str]
+    beam: Pair
+    mbr: Sequence[Pair]
+    dcmbr: Sequence[Pair]
+    printed: Sequence[float | None]
+
+    def cells(self, with_paper: bool) -> list[Cell]:
+        """BS, then MBR, Ours and their difference for each N."""
+        cells: list[Cell] = [*self.labels, self.beam.show(with_paper)]
+        for mbr, ours, printed in zip(self.mbr, self.dcmbr, self.printed, strict=True):
+            delta = difference(ours, mbr, printed).show(with_paper, signed=True)
+            cells += [mbr.show(with_paper), ours.show(with_paper), delta]
+        return cells
+
+    def bold(self) -> list[int]:
+        """The columns of the better of MBR and DC-MBR."""
+        first = len(self.labels) + 1
+        columns = [best(pairs, first + 3 * i) for i, pairs in enumerate(zip(self.mbr, self.dcmbr, strict=True))]
+        return [column for some in columns for column in some]
+
+
+def difference(ours: Pair, mbr: Pair, printed: float | None) -> Pair:
+    """Ours minus MBR; the paper's as it prints it, else from its rounded numbers."""
+    if printed is None and ours.paper is not None and mbr.paper is not None:
+        printed = ours.paper - mbr.paper
+    return Pair(ours.ours - mbr.ours if ours.ours is not None and mbr.ours is not None else None, printed)
+
+
+def best(pairs: Sequence[Pair], first: int, lowest: bool = False) -> list[int]:
+    """Which columns, counted from ``first``, hold the best of our numbers as printed; none of fewer than two."""
+    known = {first + i: round(pair.ours, 1) for i, pair in enumerate(pairs) if pair.ours is not None}
+    wanted = (min if lowest else max)(known.values(), default=None)
+    return [column for column, value in known.items() if value == wanted] if len(known) > 1 else []
+
+
+def grid_of(lines: Sequence[Line], header: Sequence[str], rules: Sequence[int], about: str, with_paper: bool) -> Grid:
+    """The grid of Table 1 or 2."""
+    labels = len(lines[0].labels) if lines else 1
+    cells, bold = [line.cells(with_paper) for line in lines], [line.bold() for line in lines]
+    return Grid(header, cells, labels=labels, bold=bold, rules=rules, caption=about)
+
+
+def caption(rows: Sequence[Cells], theirs: str | None) -> str:
+    """Our metric, and what stands in parentheses."""
+    metric = rows[0].get("metric") if rows else None
+    return " ".join([*([f"{metric}."] if metric else []), *([f"In parentheses: {theirs}."] if theirs else [])])
