@@ -29,6 +29,15 @@ def suggestion(name: str, known: Iterable[str]) -> str:
     return f"did you mean {likely}?" if likely else f"choose one of {', '.join(names)}" if names else "leave it out"
 
 
+def shown(value: object) -> str:
+    """``value`` as a refusal shows it, cut where it is long; Python does not print integers of thousands of digits."""
+    try:
+        text = repr(value)
+    except ValueError:
+        return "a number of thousands of digits"
+    return text if len(text) <= 200 else f"{text[:200]}..."
+
+
 def print_user_errors_plainly() -> None:
     """Let an uncaught :class:`UserError` end a fairseq command with its sentence alone, without a traceback.
 

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from typing import Any, Generic, TypeVar
 
-from dcmbr_fairseq.errors import UserError, nearest
+from dcmbr_fairseq.errors import UserError, nearest, shown
 
 Kind = TypeVar("Kind")
 
@@ -52,9 +52,9 @@ class Registry(Mapping[str, str], Generic[Kind]):
         if known is None and not re.fullmatch(r"\w+(\.\w+)*:\w+", name):
             likely = nearest(name, self)
             hint = f"did you mean {likely}? " if likely else ""
-            known_names = ", ".join(self)
+            known_names, given = ", ".join(self), name if name.isprintable() else shown(name)
             raise UserError(
-                f"{self.flag} {name} is unknown: {hint}choose one of {known_names}, or give your own as module:Class"
+                f"{self.flag} {given} is unknown: {hint}choose one of {known_names}, or give your own as module:Class"
             )
         module_name, _, class_name = (known or name).partition(":")
         if known is None and not {"", os.getcwd()} & set(sys.path):
@@ -96,7 +96,7 @@ class Registry(Mapping[str, str], Generic[Kind]):
         try:
             signature.bind(**arguments)
         except TypeError as error:
-            given = json.dumps(dict(arguments), default=str)
+            given = shown_arguments(arguments)
             hint = _likely_argument(arguments, signature)
             raise UserError(f"{self.flag}-args {given} do not fit {self.flag} {name}: {error}{hint}") from error
         return kind
@@ -108,6 +108,14 @@ class Registry(Mapping[str, str], Generic[Kind]):
             UserError: see :meth:`check`; or the constructor refuses an argument, or misses what it needs.
         """
         return self.check(name, arguments)(**arguments)
+
+
+def shown_arguments(arguments: Mapping[str, Any]) -> str:
+    """Arguments as a flag gives them, cut where they are long."""
+    try:
+        return json.dumps(dict(arguments))[:200]
+    except (TypeError, ValueError):  # in Python arguments may be anything
+        return shown(dict(arguments))
 
 
 def _likely_argument(arguments: Mapping[str, Any], signature: inspect.Signature) -> str:

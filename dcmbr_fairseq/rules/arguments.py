@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from dcmbr_fairseq.errors import UserError
+from dcmbr_fairseq.errors import UserError, shown
 
 
 def check_whole(name: str, value: Any, least: int, most: int | None = None) -> int:
@@ -12,7 +12,7 @@ def check_whole(name: str, value: Any, least: int, most: int | None = None) -> i
         UserError: it is not.
     """
     if isinstance(value, bool) or not isinstance(value, int) or value < least:
-        raise UserError(f"--selection-args: {name} must be a whole number of at least {least}, got {value!r}")
+        raise UserError(f"--selection-args: {name} must be a whole number of at least {least}, got {shown(value)}")
     if most is not None and value > most:
-        raise UserError(f"--selection-args: {name} must be at most {most}, got {value}")
+        raise UserError(f"--selection-args: {name} must be at most {most}, got {shown(value)}")
     return value

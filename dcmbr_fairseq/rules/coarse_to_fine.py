@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from dcmbr_fairseq.errors import UserError
+from dcmbr_fairseq.errors import UserError, shown
 from dcmbr_fairseq.rules.arguments import check_whole
 from dcmbr_fairseq.rules.calls import CallCount
 from dcmbr_fairseq.rules.decision import Candidates, Decision
@@ -42,7 +42,7 @@ class CoarseToFineRule:
         self.hypotheses = check_whole("hypotheses", hypotheses, 1)
         self.references = None if references is None else check_whole("references", references, 1)
         if not isinstance(utility, str) or not isinstance(utility_args, dict | None):
-            given = f"got {utility!r} and {utility_args!r}"
+            given = f"got {shown(utility)} and {shown(utility_args)}"
             raise UserError(f"{CHEAP}: utility must be a name and utility_args an object, {given}")
         try:
             self.coarse = build_utility(utility, utility_args or {})

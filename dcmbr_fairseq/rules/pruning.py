@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from dcmbr_fairseq.errors import UserError
+from dcmbr_fairseq.errors import UserError, shown
 from dcmbr_fairseq.rules.arguments import check_whole
 from dcmbr_fairseq.rules.calls import CallCount
 from dcmbr_fairseq.rules.decision import Candidates, Decision
@@ -146,7 +146,7 @@ def _keyed_generator(seed: int, candidates: Candidates) -> np.random.Generator:
 
 def _check_alpha(alpha: float) -> float:
     if isinstance(alpha, bool) or not isinstance(alpha, (int, float)) or not 0 < alpha <= 1:
-        raise UserError(f"--selection-args: alpha must be above 0 and at most 1, got {alpha!r}")
+        raise UserError(f"--selection-args: alpha must be above 0 and at most 1, got {shown(alpha)}")
     return alpha
 
 
@@ -155,6 +155,6 @@ def _check_schedule(schedule: Sequence[int]) -> list[int]:
     whole = all(isinstance(size, int) and not isinstance(size, bool) for size in sizes)
     if not sizes or not whole or sizes[0] < 1 or any(b <= a for a, b in zip(sizes, sizes[1:], strict=False)):
         raise UserError(
-            f"--selection-args: schedule must be a list of increasing sizes, such as [8, 16], got {schedule}"
+            f"--selection-args: schedule must be a list of increasing sizes, such as [8, 16], got {shown(schedule)}"
         )
     return sizes

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
-from dcmbr_fairseq.errors import UserError, nearest
+from dcmbr_fairseq.errors import UserError, nearest, shown
 
 #: What gives the arguments; every refusal begins with it.
 ARGUMENTS = "--utility-args"
@@ -20,7 +20,7 @@ def check_flag(name: str, value: Any) -> bool:
         UserError: it is something else.
     """
     if not isinstance(value, bool):
-        raise UserError(f"{ARGUMENTS}: {name} must be true or false, got {value!r}")
+        raise UserError(f"{ARGUMENTS}: {name} must be true or false, got {shown(value)}")
     return value
 
 
@@ -31,9 +31,9 @@ def check_order(name: str, value: Any, least: int, most: int | None = LONGEST_NG
         UserError: it is not.
     """
     if isinstance(value, bool) or not isinstance(value, int) or value < least:
-        raise UserError(f"{ARGUMENTS}: {name} must be an integer >= {least}, got {_shown(value)}")
+        raise UserError(f"{ARGUMENTS}: {name} must be an integer >= {least}, got {shown(value)}")
     if most is not None and value > most:
-        raise UserError(f"{ARGUMENTS}: {name} must be at most {most}, got {_shown(value)}")
+        raise UserError(f"{ARGUMENTS}: {name} must be at most {most}, got {shown(value)}")
     return value
 
 
@@ -44,9 +44,9 @@ def check_number(name: str, value: Any) -> float:
         UserError: it is not.
     """
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not value >= 0:
-        raise UserError(f"{ARGUMENTS}: {name} must be a number >= 0, got {_shown(value)}")
+        raise UserError(f"{ARGUMENTS}: {name} must be a number >= 0, got {shown(value)}")
     if value > LARGEST:
-        raise UserError(f"{ARGUMENTS}: {name} must be at most {LARGEST:g}, got {_shown(value)}")
+        raise UserError(f"{ARGUMENTS}: {name} must be at most {LARGEST:g}, got {shown(value)}")
     return value
 
 
@@ -57,7 +57,7 @@ def check_text(name: str, value: Any) -> str:
         UserError: it is not.
     """
     if not isinstance(value, str) or not value or not value.isprintable():
-        raise UserError(f"{ARGUMENTS}: {name} must be a text in quotes, got {_shown(value)}")
+        raise UserError(f"{ARGUMENTS}: {name} must be a text in quotes, got {shown(value)}")
     return value
 
 
@@ -71,13 +71,5 @@ def check_choice(name: str, value: Any, choices: Iterable[str]) -> str:
     if value not in known:
         likely = nearest(value, known) if isinstance(value, str) else ""
         hint = f": did you mean {likely}?" if likely else ""
-        raise UserError(f"{ARGUMENTS}: {name} must be one of {', '.join(known)}, got {_shown(value)}{hint}")
+        raise UserError(f"{ARGUMENTS}: {name} must be one of {', '.join(known)}, got {shown(value)}{hint}")
     return value
-
-
-def _shown(value: Any) -> str:
-    """``value`` as it is shown, cut where it is long: Python refuses to print integers of thousands of digits."""
-    if isinstance(value, int) and not isinstance(value, bool) and abs(value) >= 10**40:
-        return f"an integer of {value.bit_length()} bits"
-    text = repr(value)
-    return text if len(text) <= 200 else f"{text[:200]}..."

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from dcmbr_fairseq.errors import UserError
+from dcmbr_fairseq.errors import UserError, shown
 from dcmbr_fairseq.utilities.arguments import check_choice, check_flag, check_number, check_order
 from dcmbr_fairseq.utilities.overlap import Arrangement, Matches, OverlapUtility, ngram_matches
 from dcmbr_fairseq.utilities.words import WordTokens
@@ -149,7 +149,7 @@ def _check_smooth_value(smooth_method: str, smooth_value: Any) -> float | None:
     if smooth_value is None:
         return default
     if default is None:
-        given = f"got {smooth_value!r} with {smooth_method}"
+        given = f"got {shown(smooth_value)} with {smooth_method}"
         raise UserError(f"--utility-args: smooth_value is for smooth_method floor or add-k, {given}")
     return check_number("smooth_value", smooth_value)
 

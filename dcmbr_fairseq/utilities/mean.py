@@ -1,12 +1,11 @@
 """A weighted mean of utilities, such as chrF and BLEU in equal parts."""
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from dcmbr_fairseq.errors import UserError
+from dcmbr_fairseq.errors import UserError, shown
 from dcmbr_fairseq.utilities import build_utility
 from dcmbr_fairseq.utilities.arguments import check_number
 from dcmbr_fairseq.utilities.base import Comparison, Utility
@@ -29,13 +28,13 @@ class MeanUtility(Utility):
 
     def __init__(self, *, of: Mapping[str, Mapping[str, Any]], weights: Mapping[str, float] | None = None) -> None:
         if not (isinstance(of, dict) and of and all(isinstance(arguments, dict) for arguments in of.values())):
-            raise UserError(f'--utility-args: of must be like {{"chrf": {{}}, "bleu": {{}}}}, got {json.dumps(of)}')
+            raise UserError(f'--utility-args: of must be like {{"chrf": {{}}, "bleu": {{}}}}, got {shown(of)}')
         given = dict.fromkeys(of, 1.0) if weights is None else weights
         if not isinstance(given, dict) or set(given) != set(of):
-            raise UserError(f"--utility-args: weights must name {', '.join(of)}, got {json.dumps(weights)}")
+            raise UserError(f"--utility-args: weights must name {', '.join(of)}, got {shown(weights)}")
         numbers = {name: check_number("weights", given[name]) for name in of}
         if not sum(numbers.values()):
-            raise UserError(f"--utility-args: weights must not all be 0, got {json.dumps(weights)}")
+            raise UserError(f"--utility-args: weights must not all be 0, got {shown(weights)}")
         self.weights = {name: number / sum(numbers.values()) for name, number in numbers.items()}
         try:
             self._utilities = {name: build_utility(name, arguments) for name, arguments in of.items()}

@@ -8,7 +8,6 @@ import contextlib
 import dataclasses
 import importlib
 import importlib.metadata
-import json
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -17,6 +16,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from dcmbr_fairseq.errors import UserError, suggestion
+from dcmbr_fairseq.plugins import shown_arguments
 from dcmbr_fairseq.utilities.base import Utility
 
 INSTALL = "pip install 'dcmbr_fairseq[neural]'"
@@ -52,7 +52,8 @@ class MbrsUtility(Utility):
             known = [field.name for field in dataclasses.fields(kind.Config)]
             unknown = [name for name in arguments if name not in known]
             hint = f": {suggestion(unknown[0], known)}" if unknown else ""
-            raise UserError(f"--utility-args {json.dumps(arguments)} do not fit {self.label}: {error}{hint}") from error
+            given = shown_arguments(arguments)
+            raise UserError(f"--utility-args {given} do not fit {self.label}: {error}{hint}") from error
         self._arguments = arguments
         self._model = getattr(config, "model", None) or getattr(config, "model_type", None)
         try:
@@ -61,7 +62,7 @@ class MbrsUtility(Utility):
         except Exception as error:  # comet, bert_score and transformers raise anything, a plain Exception included
             reason = f"{type(error).__name__}: {' '.join(str(error).split())}"
             raise UserError(
-                f"{self.label} cannot be loaded with --utility-args {json.dumps(arguments)} ({reason}): "
+                f"{self.label} cannot be loaded with --utility-args {shown_arguments(arguments)} ({reason}): "
                 f"{self._remedy(error)}"
             ) from error
         self._sign = 1.0 if kind.HIGHER_IS_BETTER else -1.0

@@ -198,6 +198,29 @@ def test_references_come_up_as_in_draws_from_their_weights() -> None:
     assert chisquare(counts, 20_000 * np.array(list(expected.values()))).pvalue > 0.001
 
 
+def drawn(codes: np.ndarray, probabilities: np.ndarray) -> Candidates:
+    """The shared pool of the draws whose codes in [0, 1) fall into the intervals of 40 texts."""
+    texts = random_texts(np.random.default_rng(5), 40)
+    chosen = np.searchsorted(np.cumsum(probabilities), codes)
+    distinct, counts = np.unique(np.minimum(chosen, 39), return_counts=True)
+    pool_texts = [texts[i] for i in distinct]
+    return Candidates(pool_texts, pool_texts, counts / counts.sum(), np.log(probabilities[distinct]))
+
+
+def test_pruning_is_as_sure_of_dependent_draws_as_of_independent_ones() -> None:
+    generator = np.random.default_rng(1)
+    stratified, independent = [], []
+    for _ in range(150):
+        probabilities = generator.dirichlet(np.full(40, 0.5))
+        stratified.append(drawn((np.arange(50) + generator.random()) / 50, probabilities))  # one draw a stratum
+        independent.append(drawn(generator.random(50), probabilities))
+    utility = CountingUtility()
+    for batch in (stratified, independent):
+        exact = [decision.order[0] for decision in ExactRule().decide(batch, utility)]
+        pruned = [decision.order[0] for decision in PruningRule(alpha=0.99).decide(batch, utility)]
+        assert np.mean(np.equal(exact, pruned)) > 0.95
+
+
 def test_references_without_weight_are_never_compared() -> None:
     weights = np.array([0.1, 0.0, 0.4, 0.1, 0.4])
     candidates = Candidates(["x y", "z"], ["a", "b", "c", "d", "e"], weights, np.zeros(2))

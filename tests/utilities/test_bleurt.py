@@ -222,3 +222,10 @@ def test_missing_or_wrong_packages_are_one_sentence(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr("importlib.metadata.version", lambda name: "5.1.0")
     with pytest.raises(UserError, match="BLEURT needs transformers<5, 5.1.0 is installed"):
         require_packages()
+
+
+def test_a_checkpoint_that_must_be_downloaded_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+    sentence = "checkpoint nobody/no-such-bleurt cannot be loaded: .*must be downloaded: check its name and the network"
+    with pytest.raises(UserError, match=sentence):
+        build_utility("bleurt", {"checkpoint": "nobody/no-such-bleurt"})

@@ -111,10 +111,47 @@ def test_scores_that_are_not_numbers_are_refused(fake_mbrs: dict[str, type]) -> 
 
 
 def test_bad_arguments_are_one_sentence(fake_mbrs: dict[str, type]) -> None:
-    with pytest.raises(UserError, match="do not fit COMET: .*'speed'"):
+    with pytest.raises(UserError, match="do not fit COMET: .*'speed': choose one of model, batch_size, cpu"):
         build_utility("comet", {"speed": 3})
+    with pytest.raises(UserError, match="do not fit COMET: .*'batchsize': did you mean batch_size?"):
+        build_utility("comet", {"batchsize": 3})
     with pytest.raises(UserError, match="COMET cannot be loaded with .*OSError: missing is not a local folder and is"):
         build_utility("comet", {"model": "missing"})
+
+
+class OfflineMetric(FakeMetric):
+    """What COMET does without a network: a KeyError that blames the name."""
+
+    def __init__(self, cfg: Any) -> None:
+        raise KeyError(f"Model '{cfg.model}' not supported by COMET.")
+
+
+class LayerlessMetric(FakeMetric):
+    """What bert-score does with a model whose best layer it does not know."""
+
+    @dataclass
+    class Config:
+        model_type: str = "roberta-large"
+        num_layers: int | None = None
+
+    def __init__(self, cfg: Any) -> None:
+        if cfg.num_layers is None:
+            raise KeyError(cfg.model_type)
+        self.cfg = cfg
+
+
+def test_a_model_that_must_be_downloaded_is_named(fake_mbrs: dict[str, type]) -> None:
+    fake_mbrs["comet"] = OfflineMetric
+    remedy = "unless Unbabel/wmt22-comet-da is on this machine it must be downloaded: check its name and the network"
+    with pytest.raises(UserError, match=remedy):
+        build_utility("comet", {"model": "Unbabel/wmt22-comet-da"})
+
+
+def test_bertscore_says_that_it_needs_the_layer(fake_mbrs: dict[str, type]) -> None:
+    fake_mbrs["bertscore"] = LayerlessMetric
+    with pytest.raises(UserError, match="the best layer of /models/bert is not known: add num_layers"):
+        build_utility("bertscore", {"model_type": "/models/bert"})
+    assert build_utility("bertscore", {"model_type": "/models/bert", "num_layers": 9}).needs_source is False
 
 
 @pytest.mark.parametrize("name", sorted(KINDS))
