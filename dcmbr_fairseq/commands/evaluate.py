@@ -16,8 +16,7 @@ from dcmbr_fairseq.commands.shared import (
 from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.evaluation.metrics import ERROR_RATES, Evaluation, MetricOptions, evaluate
 from dcmbr_fairseq.evaluation.significance import Interval, Resamples
-from dcmbr_fairseq.evaluation.translations import FORMATS, read_translations, system_names
-from dcmbr_fairseq.files import read_lines
+from dcmbr_fairseq.evaluation.translations import FORMATS, read_segments, read_translations, system_names
 from dcmbr_fairseq.present.tables import Cell, Grid, render
 
 
@@ -56,14 +55,14 @@ def run(args: argparse.Namespace) -> None:
     confidence = parse_confidence(args)
     names = system_names(args.names, args.hypotheses)
     seconds = parse_seconds(args.seconds, names)
-    references = read_lines(args.references)
+    references = read_segments(args.references, "--references")
     if not references:
         raise UserError(f"--references {args.references} is empty: give one reference a line")
     systems = {
         name: read_translations(path, args.hypothesis_format, len(references))
         for name, path in zip(names, args.hypotheses, strict=True)
     }
-    sources = read_lines(args.source) if args.source else None
+    sources = read_segments(args.source, "--source") if args.source else None
     options = MetricOptions(args.lowercase, args.tokenize, parse_metric_arguments(args.metric_args))
     result = evaluate(systems, references, sources, parse_metrics(args.metrics), options, confidence)
     write_output(show(result, args.format, seconds, confidence), args.output)

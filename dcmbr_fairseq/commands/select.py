@@ -13,8 +13,9 @@ from tqdm import tqdm
 from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.files import atomic_writer
 from dcmbr_fairseq.pools.again import Again, decided_row
+from dcmbr_fairseq.pools.order import ORDERS, places_by_id, refuse_shuffled
 from dcmbr_fairseq.pools.plain_text import read_plain_pools
-from dcmbr_fairseq.pools.rows import DIGITS, SCHEMA_VERSION, Record, format_row, read_records
+from dcmbr_fairseq.pools.rows import DIGITS, SCHEMA_VERSION, Record, format_row, read_records, read_rows
 from dcmbr_fairseq.pools.sentence import Pools
 from dcmbr_fairseq.pools.settings import SETTINGS, flag, whole_number
 from dcmbr_fairseq.rules import Decision, DecisionRule, build_rule
@@ -56,32 +57,45 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "this decision, for select and report to read again (default: text)",
     )  # fmt: skip
     parser.add_argument(
+        "--order", choices=ORDERS,
+        help="of the rows of POOLS.jsonl: id, of their ids; file, as they stand there (default: file; text is refused "
+        "where the ids are 0 to n - 1 in another order, as in shards that were joined)",
+    )  # fmt: skip
+    parser.add_argument(
         "--output", default="-", metavar="FILE", help="write there, whole or not at all (default: -, standard output)"
     )
 
 
 def run(args: argparse.Namespace) -> None:
-    """Decide row by row and print, in the order of the input."""
+    """Decide row by row and print, in the order of the input or of ``--order``."""
     check_arguments(args)
     utility = build_utility(args.utility, SETTINGS["utility_args"].value(args.utility_args))
     try:
         rule = decision_rule(args)
         logger.info("utility %s", utility.signature())
+        places = output_places(args)
         rows = tqdm(open_pools(args), desc="select", unit=" sentences", file=sys.stderr)
         again = Again(rule, utility, args.num_hyp, args.num_ref, args.reference_weights, args.nbest)
         settings = {name: SETTINGS[name].value(getattr(args, name)) for name in DECIDES}
         calls = pairs = 0
+        kept: dict[int, str] = {}
         with rows, open_output(args.output) as out:
             for number, (record, decision) in enumerate(again.decide(rows)):
+                place = number if places is None else places[number]
                 calls += decision.utility_calls
                 pairs += len(record.pools.hypotheses.draws) * len(record.pools.references.draws)
                 ranking = rank_texts(record.pools, decision, args.nbest)
                 if args.format == "records":
-                    out.write(format_row(decided_row(record, decision, utility.signature(), settings)) + "\n")
+                    text = format_row(decided_row(record, decision, utility.signature(), settings)) + "\n"
                 elif args.format == "json":
-                    out.write(format_json(record, decision, ranking, utility) + "\n")
+                    text = format_json(record, decision, ranking, utility) + "\n"
                 else:
-                    out.write(format_text(number, ranking, args.nbest))
+                    text = format_text(place, ranking, args.nbest)
+                if places is None:
+                    out.write(text)
+                else:
+                    kept[place] = text
+            out.writelines(kept[place] for place in sorted(kept))
         logger.info("utility calls: %d, for %d pairs of draws (the sum of N_h x N_r)", calls, pairs)
     finally:
         utility.close()
@@ -101,6 +115,8 @@ def check_arguments(args: argparse.Namespace) -> None:
         raise UserError("give the pools either as POOLS.jsonl or as --hypotheses FILE with --lines-per-source N")
     if args.hypotheses is not None and args.lines_per_source is None:
         raise UserError("--hypotheses needs --lines-per-source N, the number of draws of each source sentence")
+    if args.pools is None and args.order is not None:
+        raise UserError(f"--order {args.order} goes with POOLS.jsonl, whose rows have ids: leave it out")
     for name in ("references", "source", "lines_per_source"):
         if args.pools is not None and getattr(args, name) is not None:
             raise UserError(f"{flag(name)} goes with --hypotheses, not with {args.pools}: leave it out")
@@ -109,6 +125,21 @@ def check_arguments(args: argparse.Namespace) -> None:
 def decision_rule(args: argparse.Namespace) -> DecisionRule:
     """The rule that decides."""
     return build_rule(args.selection, SETTINGS["selection_args"].value(args.selection_args))
+
+
+def output_places(args: argparse.Namespace) -> list[int] | None:
+    """Where each row goes in the output; None where rows stay in their order.
+
+    Raises:
+        UserError: see :mod:`dcmbr_fairseq.pools.order`; or a line is no row. It is found before anything is computed.
+    """
+    if args.pools is None or args.order == "file" or (args.order is None and args.format != "text"):
+        return None
+    ids = [row.get("id", number) for number, row in enumerate(read_rows(args.pools))]
+    if args.order == "id":
+        return places_by_id(ids, args.pools)
+    refuse_shuffled(ids, args.pools)
+    return None
 
 
 def open_pools(args: argparse.Namespace) -> Iterator[Record]:

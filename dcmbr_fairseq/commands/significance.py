@@ -25,8 +25,7 @@ from dcmbr_fairseq.evaluation.baseline import (
 from dcmbr_fairseq.evaluation.metrics import Metric, MetricOptions, check_options
 from dcmbr_fairseq.evaluation.significance import PairedResult
 from dcmbr_fairseq.evaluation.statistics import MOSES_METRICS, arguments_name, build_statistic
-from dcmbr_fairseq.evaluation.translations import FORMATS, read_translations, system_names
-from dcmbr_fairseq.files import read_lines
+from dcmbr_fairseq.evaluation.translations import FORMATS, read_segments, read_translations, system_names
 from dcmbr_fairseq.present.tables import Grid, p_text, render
 
 P_BOOTSTRAP = (
@@ -75,9 +74,9 @@ def run(args: argparse.Namespace) -> None:
     """Test each system against the baseline on each metric and print."""
     paths = [args.baseline, *args.systems]
     names = system_names(args.names, paths)
-    references = read_lines(args.references)
+    references = read_segments(args.references, "--references")
     texts = [read_translations(path, args.hypothesis_format, len(references)) for path in paths]
-    sources = read_lines(args.source) if args.source else None
+    sources = read_segments(args.source, "--source") if args.source else None
     metrics = build_metrics(args)
     tests = Tests(args.test != "randomisation", args.test != "bootstrap", args.samples, args.seed, args.correction)
     found = against_baseline(dict(zip(names, texts, strict=True)), references, sources, metrics, tests)

@@ -9,6 +9,7 @@ from typing import Any
 
 from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.files import PathLike, iter_lines
+from dcmbr_fairseq.json_lines import shown
 from dcmbr_fairseq.pools.rows import parse_versioned
 
 FORMATS = ("auto", "plain", "records", "log")
@@ -43,18 +44,32 @@ def translations_by_id(path: PathLike, layout: str = "auto") -> dict[int, str]:
 
 
 def guess_layout(lines: Sequence[str]) -> str:
-    """``records`` if the first line is a JSON record, ``log`` if it has an H- or D- line of fairseq, else ``plain``."""
-    if lines and _is_record(lines[0]):
+    """``records`` if the first line is a JSON object, ``log`` if one is an H- or D- line of fairseq, else ``plain``."""
+    if lines and is_json(lines[0]):
         return "records"
     return "log" if any(_DETOKENISED.match(line) or _HYPOTHESIS.match(line) for line in lines) else "plain"
 
 
-def _is_record(line: str) -> bool:
+def is_json(line: str) -> bool:
+    """Whether a line is a JSON object, whatever its fields, or one that is cut off: no text looks like that."""
+    if line.lstrip().startswith('{"'):
+        return True
     try:
-        row = json.loads(line)
-    except json.JSONDecodeError:
+        return isinstance(json.loads(line), dict)
+    except (ValueError, RecursionError):
         return False
-    return isinstance(row, dict) and ("translation" in row or "hypotheses" in row)
+
+
+def read_segments(path: PathLike, flag: str) -> list[str]:
+    """References or sources: plain text, one segment a line.
+
+    Raises:
+        UserError: the file is missing, or holds JSON.
+    """
+    lines = list(iter_lines(path))
+    if lines and is_json(lines[0]):
+        raise UserError(f"{flag} {path} holds JSON, but plain text is needed: give a file with one segment a line")
+    return lines
 
 
 def translations_in_log(lines: Iterable[str], path: PathLike) -> dict[int, str]:
@@ -101,7 +116,10 @@ def _record(line: str, where: str) -> dict[str, Any]:
     except UserError as error:
         raise UserError(f"{where}: {error}") from error
     if not isinstance(row.get("translation"), str):
-        raise UserError(f"{where}, has no translation: run dcmbr select on these pools first")
+        raise UserError(
+            f"{where}, has no translation, only {shown(sorted(row))}: run dcmbr select on pools; rename the field that "
+            "holds the text; or give --hypothesis-format plain if the line itself is the text"
+        )
     return row
 
 
@@ -131,7 +149,7 @@ def system_names(names: str | None, paths: Sequence[PathLike]) -> list[str]:
     """The names of ``--names A,B``, or the files' names without their endings, made distinct.
 
     Raises:
-        UserError: not one distinct name for each file.
+        UserError: not one distinct name for each file; or no names, and a file is given twice.
     """
     if names is not None:
         given = [name.strip() for name in names.split(",")]
@@ -139,4 +157,8 @@ def system_names(names: str | None, paths: Sequence[PathLike]) -> list[str]:
             raise UserError(f"--names {names} must give {len(paths)} distinct names, one for each hypothesis file")
         return given
     stems = [Path(path).name.removesuffix(".gz").rsplit(".", 1)[0] for path in paths]
-    return stems if len(set(stems)) == len(stems) else [str(path) for path in paths]
+    found = stems if len(set(stems)) == len(stems) else [str(path) for path in paths]
+    repeated = [name for name, count in Counter(found).items() if count > 1]
+    if repeated:
+        raise UserError(f"{repeated[0]} is given twice: leave one out, or tell them apart with --names A,B")
+    return found

@@ -24,7 +24,8 @@ from torch import Tensor
 
 from dcmbr_fairseq.decoding.texts import Detokenizer, TextSide, text_side
 from dcmbr_fairseq.errors import UserError
-from dcmbr_fairseq.files import PathLike, read_lines
+from dcmbr_fairseq.evaluation.translations import read_segments
+from dcmbr_fairseq.files import PathLike
 from dcmbr_fairseq.measure.preparation import Preparation, Prepared
 from dcmbr_fairseq.pools.identity import Identity
 from dcmbr_fairseq.preflight.checkpoints import CheckpointFacts, check_fit, inspect_checkpoint
@@ -247,7 +248,7 @@ class Workspace:
                 if references is None:
                     own[sentence] = self._reference(sample, row, texts.target)
         if references is not None:
-            lines = read_lines(references)
+            lines = read_segments(references, "--references")
             if len(lines) != len(self._dataset):
                 raise UserError(
                     f"--references {references} has {len(lines)} lines but the split has {len(self._dataset)} "

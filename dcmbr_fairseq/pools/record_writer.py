@@ -2,6 +2,7 @@
 
 import atexit
 import contextlib
+import itertools
 import logging
 import os
 import sys
@@ -30,6 +31,9 @@ class RecordWriter:
     - by :meth:`finish`, which runs at the interpreter's exit if the run is open-ended (interactive, hub) and did not
       end with an unhandled exception. ``sys.exit`` counts as an ordinary end.
 
+    Where another program has made a file of that name meanwhile, the rows are kept under the next free name, and the
+    run fails; a run that cannot keep its rows when Python ends, ends with exit status 1.
+
     Ids must be unique in a file. fairseq-interactive and the hub start again at 0 with every buffer: their rows are
     to be numbered by the caller.
     """
@@ -48,7 +52,7 @@ class RecordWriter:
         self.path, self.common = Path(path), common or {}
         self._name = f"--pools-out {path}"
         check_output(path, self._name)
-        if self._is_taken():
+        if _is_taken(self.path):
             raise UserError(f"{self._name} exists already: delete it, or give another name")
         with writing(self._name):
             folder = Path(tempfile.gettempdir()) if is_stream(path) else self.path.parent
@@ -72,7 +76,7 @@ class RecordWriter:
             UserError: it cannot be written; nothing is left of the file.
         """
         row_id = row["id"]
-        if self._rows.file.closed:
+        if self.closed:
             raise ValueError(f"{self.path} is closed: row {row_id} comes too late")
         if row_id in self._rows or (self._missing is not None and row_id not in self._missing):
             raise ValueError(f"{self.path}: the id {row_id} is {'repeated' if row_id in self._rows else 'unexpected'}")
@@ -82,32 +86,42 @@ class RecordWriter:
             self._missing.remove(row_id)
         self._finish_if_complete()
 
+    @property
+    def closed(self) -> bool:
+        """Whether the file has been finished or discarded, so that no row can follow."""
+        return self._rows.file.closed
+
     def finish(self) -> None:
         """Give the file its final name. Further calls do nothing.
 
         Raises:
-            UserError: it cannot be written, or another program has made a file of this name meanwhile.
+            UserError: it cannot be written; or another program has made a file of this name meanwhile, and the rows are
+                under another.
         """
-        if self._rows.file.closed:
+        if self.closed:
             return
+        target = self._free_name()
         with self._leaving_nothing_behind():
-            if self._is_taken():
-                raise UserError(f"{self._name} was made by another program meanwhile: give another name")
-            self._rows.publish(self.path)
+            self._rows.publish(target)
         self.discard()
+        if target != self.path:
+            raise UserError(f"{self._name} was made by another program meanwhile: this run's records are in {target}")
+
+    def _free_name(self) -> Path:
+        """The final name, or else the first of ``pools.2.jsonl``, ``pools.3.jsonl`` ... that is free."""
+        name, suffix = self.path.name.removesuffix(".gz"), ".gz" if self.path.name.endswith(".gz") else ""
+        stem, dot, ending = name.rpartition(".") if "." in name[1:] else (name, "", "")
+        others = (self.path.with_name(f"{stem}.{n}{dot}{ending}{suffix}") for n in itertools.count(2))
+        return next(path for path in itertools.chain([self.path], others) if not _is_taken(path))
 
     def discard(self) -> None:
         """Remove the temporary file; nothing appears under the final name. Further calls do nothing."""
         atexit.unregister(self._at_exit)
-        if self._rows.file.closed:
+        if self.closed:
             return
         with contextlib.suppress(OSError):  # a full disk refuses what is still in the buffer
             self._rows.file.close()
         self._temporary.close()
-
-    def _is_taken(self) -> bool:
-        """Whether there is a file of this name; a pipe or a device is there to be written to."""
-        return self.path.exists() and not is_stream(self.path)
 
     @contextlib.contextmanager
     def _leaving_nothing_behind(self) -> Iterator[None]:
@@ -127,16 +141,46 @@ class RecordWriter:
 
     def _at_exit(self) -> None:
         """The run ends: an open-ended one is complete unless an exception ended it."""
-        if self._rows.file.closed or os.getpid() != self._process:  # a forked child must not touch its parent's file
+        if self.closed or os.getpid() != self._process:  # a forked child must not touch its parent's file
             return
         if self._missing is not None:
-            logger.warning("--pools-out %s was not written: %d sentences are missing", self.path, len(self._missing))
+            _fail(f"{self._name} was not written: {len(self._missing)} sentences are missing")
             self.discard()
         elif _ended_by_exception():
             logger.warning("--pools-out %s was not written: the run ended with an error", self.path)
             self.discard()
         else:
-            self.finish()
+            try:
+                self.finish()
+            except UserError as error:
+                _fail(str(error))
+
+
+_failures: list[str] = []
+
+
+def _fail(message: str) -> None:
+    """Say at the end of Python that rows are not where they should be, and let it end with exit status 1."""
+    logger.error(message)
+    _failures.append(message)
+
+
+def _exit_status() -> None:
+    """What runs after all that has registered later; an exception here would be printed, and forgotten."""
+    if _failures:
+        logging.shutdown()
+        for stream in (sys.stdout, sys.stderr):
+            with contextlib.suppress(OSError, ValueError):  # its reader is gone, or it is closed
+                stream.flush()
+        os._exit(1)
+
+
+atexit.register(_exit_status)
+
+
+def _is_taken(path: Path) -> bool:
+    """Whether there is a file of this name; a pipe or a device is there to be written to."""
+    return path.exists() and not is_stream(path)
 
 
 def _ended_by_exception() -> bool:

@@ -1,6 +1,8 @@
 """``dcmbr evaluate``: what is read is what was written, and scores are sacreBLEU's own."""
 
+import gzip
 import json
+import os
 import subprocess
 import sys
 import urllib.error
@@ -207,8 +209,70 @@ def test_records_without_numbers_are_read_in_the_order_of_the_file(tmp_path):
     rows = [json.dumps({"id": name, "translation": name.upper()}) for name in ("b", "a")]
     assert read_translations(write(tmp_path / "named.jsonl", rows), expected=2) == ["B", "A"]
     path = write(tmp_path / "pools.jsonl", [json.dumps({"hypotheses": ["a", "b"]})])
-    with pytest.raises(UserError, match="line 1, has no translation: run dcmbr select"):
+    with pytest.raises(UserError, match="line 1, has no translation, only .*: run dcmbr select"):
         read_translations(path)
+
+
+@pytest.mark.parametrize(
+    "line", ['{"id": 0, "text": "a"}', '{"hyp": "a"}', "{}", '{"translation": 3}', '{"translation": null}']
+)
+def test_json_lines_with_other_fields_are_no_plain_text(tmp_path, line):
+    path = write(tmp_path / "others.jsonl", [line, line])
+    with pytest.raises(UserError, match="others.jsonl, line 1, has no translation, only .*--hypothesis-format plain"):
+        read_translations(path)
+    assert read_translations(path, "plain") == [line, line]
+
+
+@pytest.mark.parametrize(
+    "lines, message",
+    [
+        (['{"translation": "a"}', '{"translation": "b"'], "line 2: not a JSON object"),
+        (['{"translation": "a"'], "line 1: not a JSON object"),
+        (['{"translation": "a"}', ""], "line 2: not a JSON object"),
+        (['{"translation": "a"}', '["b"]'], "line 2: not a JSON object but"),
+        (['{"translation": "a"}', '{"translation": "b", "score": NaN}'], "line 2: .*NaN is no number"),
+    ],
+)
+def test_broken_records_are_refused_with_the_line(tmp_path, lines, message):
+    with pytest.raises(UserError, match=f"broken.jsonl, {message}"):
+        read_translations(write(tmp_path / "broken.jsonl", lines))
+
+
+def test_a_file_that_is_cut_off_or_packed_is_refused_with_the_line(tmp_path):
+    packed = gzip.compress(os.urandom(40_000).hex("\n").encode(), mtime=0)
+    (tmp_path / "cut.gz").write_bytes(packed[: len(packed) // 2])
+    with pytest.raises(UserError, match=r"cut.gz, after line \d+, is cut off or damaged"):
+        read_translations(tmp_path / "cut.gz")
+    (tmp_path / "packed.txt").write_bytes(packed)
+    with pytest.raises(UserError, match="packed.txt, line 1, is not UTF-8"):
+        read_translations(tmp_path / "packed.txt")
+
+
+def test_a_byte_order_mark_changes_no_score(tmp_path):
+    for name in ("hyp.txt", "hyp.jsonl"):
+        text = "Hund\n" if name == "hyp.txt" else '{"translation": "Hund"}\n'
+        (tmp_path / name).write_text("\ufeff" + text, "utf-8")
+        assert read_translations(tmp_path / name) == ["Hund"]
+
+
+def test_references_that_are_json_are_refused(tmp_path, capsys):
+    hypotheses = write(tmp_path / "hyp.txt", ["a"])
+    references = write(tmp_path / "refs.jsonl", ['{"text": "a"}'])
+    for command in ("evaluate", "significance"):
+        arguments = [hypotheses] * (1 + (command == "significance"))
+        names = ["--names", "A,B"] if command == "significance" else []
+        assert main([command, *map(str, arguments), *names, "--references", str(references)]) == 1
+        assert f"--references {references} holds JSON, but plain text is needed" in capsys.readouterr().err
+
+
+def test_a_file_that_is_given_twice_loses_no_row(tmp_path, capsys):
+    path = str(write(tmp_path / "hyp.txt", ["a b c d"]))
+    arguments = ["evaluate", path, path, "--references", path, "--metrics", "bleu", "--seconds", "1,2"]
+    assert main(arguments) == 1
+    assert f"{path} is given twice: leave one out, or tell them apart with --names" in capsys.readouterr().err
+    assert main([*arguments, "--names", "A,B", "--format", "tsv"]) == 0
+    rows = [line.split("\t") for line in capsys.readouterr().out.splitlines()]
+    assert [(row[0], row[-1]) for row in rows[1:]] == [("A", "1.0"), ("B", "2.0")]
 
 
 def test_records_of_a_later_version_are_refused(tmp_path):

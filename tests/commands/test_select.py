@@ -243,7 +243,7 @@ def test_long_files_are_streamed(tmp_path, capsys):
     """One batch at a time: what was decided is printed before a later row is found bad."""
     path = write_jsonl(tmp_path / "pools.jsonl", [(["a"], None)] * 100)
     with open(path, "a") as out:
-        out.write("[]\n")
+        out.write('{"hypotheses": []}\n')
     assert cli.main(["select", path]) == 1
     assert capsys.readouterr().out == "a\n" * 96
 
@@ -393,3 +393,53 @@ def test_a_users_own_rule_decides(tmp_path, capsys, monkeypatch):
     ):  # fmt: skip
         own = ("--selection", f"users_rules:{name}", "--selection-args", arguments)
         assert sentence in refused(capsys, *plain, *own)
+
+
+def shuffled(path, ids):
+    path.write_text("".join(json.dumps({"id": i, "hypotheses": [f"text {i}"]}) + "\n" for i in ids))
+    return path
+
+
+def test_joined_shards_are_not_written_in_another_order_without_a_word(tmp_path, capsys):
+    path = shuffled(tmp_path / "joined.jsonl", [2, 3, 0, 1])
+    output = tmp_path / "out.txt"
+    assert cli.main(["select", str(path), "--output", str(output)]) == 1
+    message = capsys.readouterr().err
+    assert "joined.jsonl has the ids 0 to 3 in another order (line 1 has 2): give --order id" in message
+    assert not output.exists()
+    assert select(capsys, path, "--order", "id") == [f"text {i}" for i in range(4)]
+    assert select(capsys, path, "--order", "file") == [f"text {i}" for i in (2, 3, 0, 1)]
+    numbered = select(capsys, path, "--order", "id", "--nbest", "2")
+    assert [line.split("\t")[0] for line in numbered] == ["0", "1", "2", "3"]
+    rows = [json.loads(line)["id"] for line in select(capsys, path, "--format", "json")]
+    assert rows == [2, 3, 0, 1]  # each row has its id
+    rows = [json.loads(line)["id"] for line in select(capsys, path, "--format", "json", "--order", "id")]
+    assert rows == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize("ids", [[0, 1, 2], [12, 10, 11], ["b", "a"], [0, 1, 0, 1], [1, 2, 3], ["0", "2", "1"]])
+def test_other_ids_keep_the_order_of_the_file(tmp_path, capsys, ids):
+    assert select(capsys, shuffled(tmp_path / "pools.jsonl", ids)) == [f"text {i}" for i in ids]
+
+
+@pytest.mark.parametrize(
+    "ids, message",
+    [([0, 1, 0], "line 3: the id 0 comes twice"), ([0, "a"], 'line 2: --order id needs whole numbers as ids, got "a"')],
+)
+def test_ids_that_give_no_order(tmp_path, capsys, ids, message):
+    assert cli.main(["select", str(shuffled(tmp_path / "pools.jsonl", ids)), "--order", "id"]) == 1
+    assert f"pools.jsonl, {message}" in capsys.readouterr().err
+
+
+def test_order_needs_ids(tmp_path, capsys):
+    plain = write_plain(tmp_path / "plain.txt", [["a", "b"]])
+    assert cli.main(["select", "--hypotheses", plain, "--lines-per-source", "2", "--order", "id"]) == 1
+    assert "--order id goes with POOLS.jsonl" in capsys.readouterr().err
+
+
+def test_rows_are_looked_at_before_anything_is_computed(tmp_path, capsys):
+    path = shuffled(tmp_path / "pools.jsonl", range(40))
+    path.write_text(path.read_text() + '{"hypotheses": ["a"], "x": NaN}\n')
+    assert cli.main(["select", str(path)]) == 1
+    found = capsys.readouterr()
+    assert f"{path}, line 41: not a JSON object (NaN is no number of JSON)" in found.err and found.out == ""

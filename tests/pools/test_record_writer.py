@@ -86,14 +86,31 @@ def test_a_file_made_meanwhile_is_not_overwritten(tmp_path):
     path = tmp_path / "pools.jsonl"
     writer = RecordWriter(path)
     path.write_text("precious")
-    with pytest.raises(UserError, match="was made by another program meanwhile"):
+    writer.write({"id": 1})
+    with pytest.raises(UserError, match="meanwhile: this run.s records are in .*pools.2.jsonl"):
         writer.finish()
-    assert path.read_text() == "precious"
+    assert path.read_text() == "precious" and lines(tmp_path / "pools.2.jsonl") == [{"id": 1}]
+    assert writer.closed and len(os.listdir(tmp_path)) == 2
+
+
+@pytest.mark.parametrize(
+    "name, other", [("p.jsonl.gz", "p.2.jsonl.gz"), ("pools", "pools.2"), (".pools", ".pools.2"), ("a.b.c", "a.b.2.c")]
+)
+def test_the_other_name_is_of_the_same_kind_and_free(tmp_path, name, other):
+    for _ in range(2):
+        writer = RecordWriter(tmp_path / name)
+        writer.write({"id": 1, "hypotheses": ["a"]})
+        (tmp_path / name).write_text("precious")
+        with pytest.raises(UserError, match="meanwhile"):
+            writer.finish()
+        (tmp_path / name).unlink()
+    assert sorted(os.listdir(tmp_path)) == sorted([other, other.replace("2", "3")])
+    assert len(list(read_records(tmp_path / other))) == 1
 
 
 def test_a_folder_that_cannot_be_written_is_refused(tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(UserError, match="--pools-out .* cannot be written: "):
+    with pytest.raises(UserError, match="pools.jsonl cannot be written: a part of the path is a file"):
         RecordWriter(tmp_path / "file" / "pools.jsonl")
 
 
@@ -185,22 +202,31 @@ def start(tmp_path, ending):
 
 
 @pytest.mark.parametrize(
-    "ending, kept, message",
+    "ending, kept, status, message",
     [
-        ("", True, ""),
-        ("sys.exit(0)", True, ""),
-        ("if os.fork() == 0: sys.exit(0)\nos.wait()\nassert not os.path.exists('pools.jsonl')", True, ""),
-        ("raise RuntimeError('boom')", False, "pools.jsonl was not written: the run ended with an error"),
-        ("writer.expect([0, 1, 2, 3])", False, "pools.jsonl was not written: 2 sentences are missing"),
-        ("sys.ps1 = '>>> '; sys.last_type = ValueError  # an error in an interactive session", True, ""),
+        ("", "pools.jsonl", 0, ""),
+        ("sys.exit(0)", "pools.jsonl", 0, ""),
+        ("sys.exit(3)", "pools.jsonl", 3, ""),
+        ("if os.fork() == 0: sys.exit(0)\nos.wait()\nassert not os.path.exists('pools.jsonl')", "pools.jsonl", 0, ""),
+        ("raise RuntimeError('boom')", None, 1, "pools.jsonl was not written: the run ended with an error"),
+        ("writer.expect([0, 1, 2, 3])", None, 1, "pools.jsonl was not written: 2 sentences are missing"),
+        ("sys.ps1 = '>>> '; sys.last_type = ValueError  # an error in an interactive session", "pools.jsonl", 0, ""),
+        ("open('pools.jsonl', 'w').write('precious')", "pools.2.jsonl", 1, "this run's records are in pools.2"),
+        ("import shutil; shutil.rmtree('../' + os.path.basename(os.getcwd()))", None, 1, "--pools-out pools.jsonl"),
     ],
 )  # fmt: skip
-def test_the_end_of_the_interpreter_ends_the_run(tmp_path, ending, kept, message):
-    _, errors = start(tmp_path, ending).communicate(timeout=60)
-    assert message in errors
-    assert os.listdir(tmp_path) == (["pools.jsonl"] if kept else [])
+def test_the_end_of_the_interpreter_ends_the_run(tmp_path, ending, kept, status, message):
+    """Rows are where they should be, or the exit status and a sentence tell; other handlers have run, output is out."""
+    folder = tmp_path / "run"
+    folder.mkdir()
+    process = start(folder, "import atexit; atexit.register(print, 'end'); print('begin')\n" + ending)
+    out, errors = process.communicate(timeout=60)
+    assert message in errors and "Traceback" not in errors.replace("RuntimeError", "") or "boom" in errors
+    assert (process.returncode, set(out.split())) == (status, {"begin", "end"})
     if kept:
-        assert lines(tmp_path / "pools.jsonl") == [{"id": 0}, {"id": 1}]
+        assert lines(folder / kept) == [{"id": 0}, {"id": 1}]
+    there = set(os.listdir(folder)) if folder.exists() else set()
+    assert there == ({kept} if kept else set()) | ({"pools.jsonl"} if "precious" in ending else set())
 
 
 def test_ctrl_c_leaves_nothing(tmp_path):

@@ -11,8 +11,8 @@ from tqdm import tqdm
 
 from dcmbr_fairseq.batches import in_batches
 from dcmbr_fairseq.errors import UserError
-from dcmbr_fairseq.evaluation.translations import translations_by_id
-from dcmbr_fairseq.files import PathLike, read_lines
+from dcmbr_fairseq.evaluation.translations import read_segments, translations_by_id
+from dcmbr_fairseq.files import PathLike
 from dcmbr_fairseq.pools.rows import Record, read_records
 from dcmbr_fairseq.rules.expected_utility import expected_utilities, rank
 from dcmbr_fairseq.utilities import Comparison, Utility
@@ -192,7 +192,9 @@ def read_compared(pairs: Sequence[str], rows: Sequence[Record]) -> dict[str, lis
 
 def read_references(path: PathLike | None, rows: Sequence[Record]) -> list[str] | None:
     """The human references aligned with the rows, or None."""
-    return None if path is None else align(dict(enumerate(read_lines(path))), rows, f"--references {path}")
+    if path is None:
+        return None
+    return align(dict(enumerate(read_segments(path, "--references"))), rows, f"--references {path}")
 
 
 def views(

@@ -1,0 +1,44 @@
+"""In which order the rows of a file belong: shards that were joined are not in the order of their sentences."""
+
+from collections.abc import Sequence
+
+from dcmbr_fairseq.errors import UserError
+from dcmbr_fairseq.json_lines import shown
+
+#: ``--order``: of the sentences' ids, or as the rows stand in the file.
+ORDERS = ("id", "file")
+
+
+def places_by_id(ids: Sequence[int | str], what: str) -> list[int]:
+    """The place of each row when they are sorted by id.
+
+    Args:
+        ids: of the rows, in the order of the file.
+        what: the file.
+
+    Raises:
+        UserError: an id is no whole number, or comes twice.
+    """
+    seen: set[int | str] = set()
+    for line, row_id in enumerate(ids, 1):
+        if type(row_id) is not int:
+            raise UserError(f"{what}, line {line}: --order id needs whole numbers as ids, got {shown(row_id)}")
+        if row_id in seen:
+            raise UserError(f"{what}, line {line}: the id {row_id} comes twice: use --order file")
+        seen.add(row_id)
+    places = {row_id: place for place, row_id in enumerate(sorted(seen, key=int))}
+    return [places[row_id] for row_id in ids]
+
+
+def refuse_shuffled(ids: Sequence[int | str], what: str) -> None:
+    """Refuse rows whose ids are 0 to n - 1 in another order: lines of text would not fit the source's.
+
+    Raises:
+        UserError: they are.
+    """
+    if list(ids) != list(range(len(ids))) and all(type(i) is int for i in ids) and set(ids) == set(range(len(ids))):
+        line = next(line for line, row_id in enumerate(ids, 1) if row_id != line - 1)
+        raise UserError(
+            f"{what} has the ids 0 to {len(ids) - 1} in another order (line {line} has {ids[line - 1]}): give --order "
+            "id for the order of the source, or --order file"
+        )
