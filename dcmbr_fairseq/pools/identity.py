@@ -73,27 +73,28 @@ class Identity:
     @property
     def model(self) -> str:
         """The names of the checkpoints, joined by colons as in ``--path``; empty where they are not known."""
-        return ":".join(self.parts.get("checkpoint", UNKNOWN).shown.get("files", []))
+        return ":".join(map(str, self.parts.get("checkpoint", UNKNOWN).shown.get("files", [])))
+
+    def facts(self) -> dict[str, Any]:
+        """What a reader wants to know first: model and fingerprint, data, subset; None where it is not known."""
+        checkpoint, sources = (self.parts.get(name, UNKNOWN) for name in ("checkpoint", "sources"))
+        model = f"{self.model} ({checkpoint.fingerprint})" if checkpoint.fingerprint is not None else None
+        return {"model": model, "data": sources.shown.get("data"), "subset": sources.shown.get("subset")}
 
 
 UNKNOWN = Part(None, {})
 
 
 def identity_in(row: Mapping[str, Any]) -> Identity | None:
-    """The identity that a record carries; None where it has none, as those of version 0.1 and of others.
-
-    Raises:
-        UserError: the field is malformed.
-    """
+    """The identity that a record carries; None where it has none, as those of version 0.1 and of others."""
     fields = row.get("identity")
-    if fields is None:
+    if not isinstance(fields, dict) or not all(isinstance(part, dict) for part in fields.values()):
         return None
-    parts = fields if isinstance(fields, dict) else {"": None}
     found = {}
-    for name, part in parts.items():
-        fingerprint = part.get("fingerprint") if isinstance(part, dict) else part
-        if not isinstance(part, dict) or not (fingerprint is None or isinstance(fingerprint, str)):
-            raise UserError(f"field identity must hold parts with a fingerprint each, got {shown(fields)}")
+    for name, part in fields.items():
+        fingerprint = part.get("fingerprint")
+        if not (fingerprint is None or isinstance(fingerprint, str)):
+            return None
         found[name] = Part(fingerprint, {key: value for key, value in part.items() if key != "fingerprint"})
     return Identity(found)
 

@@ -51,9 +51,16 @@ def test_rows_without_identity_are_refused_where_one_is_needed():
 
 
 @pytest.mark.parametrize("fields", ["text", [1], {"checkpoint": "abc"}, {"checkpoint": {"fingerprint": 3}}])
-def test_malformed_identities_are_refused(fields):
-    with pytest.raises(UserError, match="field identity must hold parts"):
-        identity_in({"identity": fields})
+def test_what_others_call_so_is_none(fields):
+    assert identity_in({"identity": fields}) is None
+
+
+def test_facts_for_readers():
+    one = identity(
+        checkpoint=Part("ab12", {"files": ["a.pt", "b.pt"]}), sources=Part("cd", {"data": "bin", "subset": "test"})
+    )
+    assert one.facts() == {"model": "a.pt:b.pt (ab12)", "data": "bin", "subset": "test"}
+    assert set(Identity({}).facts().values()) == {None}
 
 
 def test_where_one_piece_ends_and_the_next_begins_counts():

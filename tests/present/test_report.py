@@ -17,6 +17,7 @@ import pytest
 from dcmbr_fairseq.cli import main
 from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.pools.draws import TextPool
+from dcmbr_fairseq.pools.identity import Identity, Part
 from dcmbr_fairseq.pools.rows import Record, format_row, make_row
 from dcmbr_fairseq.pools.sentence import Pools
 from dcmbr_fairseq.present.report.collect import View, describe, read_rows, views
@@ -619,3 +620,35 @@ def test_address_opens_a_sentence(opened, page):
     opened.get(page.as_uri() + "#sentence=31")
     wait_for(opened, "document.documentElement.dataset.ready")
     assert heading(opened) == "Sentence 31"
+
+
+def test_the_head_names_the_models_by_what_they_hold():
+    def record(fingerprint):
+        sources = Part("s", {"data": "bin", "subset": "t"})
+        parts = {"checkpoint": Part(fingerprint, {"files": ["m.pt"]}), "sources": sources}
+        return Record(0, Pools.of([pool_of(["a"])], "x"), {"identity": Identity(parts).fields()})
+
+    facts = describe([record("aa"), record("bb")], [build_utility("chrf", {})], [], None).facts
+    assert facts == {"model": "m.pt (aa), m.pt (bb)", "data": "bin", "subset": "t"}
+
+
+@pytest.mark.parametrize(
+    "fields, message",
+    [
+        ({"expected_utilities": [float("nan"), 1]}, "line 2: not a JSON object (NaN is no number of JSON)"),
+        ({"settings": {"deep": [float("inf")]}}, "line 2: not a JSON object (Infinity is no number of JSON)"),
+        ({"schema_version": 9}, "line 2: field schema_version is 9"),
+    ],
+)
+def test_records_that_no_browser_reads_are_refused_with_the_line(tmp_path, capsys, fields, message):
+    path = tmp_path / "pools.jsonl"
+    rows = [{"hypotheses": ["a", "b"]}, {"hypotheses": ["a", "b"], **fields}]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert main(["report", str(path), "-o", str(tmp_path / "page.html")]) == 1
+    assert f"{path}, {message}" in capsys.readouterr().err and not (tmp_path / "page.html").exists()
+
+
+@pytest.mark.parametrize("fields", [{"settings": ["x"]}, {"settings": {"utility": "chrf", "utility_args": 3}}])
+def test_settings_of_others_do_not_break_the_page(tmp_path, fields):
+    (tmp_path / "pools.jsonl").write_text(json.dumps({"hypotheses": ["a", "b"], **fields}) + "\n")
+    assert main(["report", str(tmp_path / "pools.jsonl"), "-o", str(tmp_path / "page.html")]) == 0

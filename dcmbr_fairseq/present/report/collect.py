@@ -13,6 +13,7 @@ from dcmbr_fairseq.batches import in_batches
 from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.evaluation.translations import read_segments, translations_by_id
 from dcmbr_fairseq.files import PathLike
+from dcmbr_fairseq.pools.identity import identity_in
 from dcmbr_fairseq.pools.rows import Record, read_records
 from dcmbr_fairseq.rules.expected_utility import expected_utilities, rank
 from dcmbr_fairseq.utilities import Comparison, Utility
@@ -106,9 +107,10 @@ def read_rows(path: PathLike) -> list[Record]:
 
 def recorded_utility(rows: Sequence[Record]) -> dict[str, Any]:
     """The name and arguments of the utility that decided, or chrF where it is not recorded or dear to compute again."""
-    settings = rows[0].fields.get("settings") or {}
-    if settings.get("utility") in CHEAP_UTILITIES:
-        return {"name": settings["utility"], "arguments": settings.get("utility_args") or {}}
+    settings = _settings(rows[0])
+    arguments = settings.get("utility_args") or {}
+    if settings.get("utility") in CHEAP_UTILITIES and isinstance(arguments, dict):
+        return {"name": settings["utility"], "arguments": arguments}
     return {"name": "chrf", "arguments": {}}
 
 
@@ -137,7 +139,9 @@ def facts_of(rows: Sequence[Record]) -> dict[str, str]:
     """
     facts: dict[str, dict[str, None]] = {}
     for row in rows:
-        own = {**dict.fromkeys(FIRST_FACTS), **row.fields, **_flat(_settings(row))}
+        identity = identity_in(row.fields)
+        told = {} if identity is None else identity.facts()
+        own = {**dict.fromkeys(FIRST_FACTS), **told, **row.fields, **_flat(_settings(row))}
         for fact, value in own.items():
             known = fact in FIRST_FACTS or fact in _flat(_settings(row))
             if known and value not in (None, "", [], {}):
@@ -224,11 +228,6 @@ def views(
             comparisons = [case.comparison() for case in batch]
             by_utility = [_finite(utility, comparisons) for utility in utilities]
             for case, *matrices in zip(batch, *by_utility, strict=True):
-                for utility, matrix in zip(utilities, matrices, strict=True):
-                    if not np.isfinite(matrix).all():
-                        raise UserError(
-                            f"{utility.label} of sentence {case.record.id} is not finite: take another utility"
-                        )
                 yield case.view(matrices)
                 bar.update()
 
