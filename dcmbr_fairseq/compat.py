@@ -7,7 +7,6 @@ data set is loaded, which is early enough for all of them.
 import argparse
 import functools
 import importlib
-import io
 import sys
 import warnings
 from collections.abc import Callable, Iterator
@@ -20,6 +19,9 @@ from fairseq import file_chunker_utils
 from fairseq.data import data_utils
 from fairseq.distributed import utils as distributed_utils
 from fairseq.modules.transformer_layer import TransformerEncoderLayerBase
+
+from dcmbr_fairseq.errors import UserError
+from dcmbr_fairseq.file_errors import reading
 
 
 def repair_fairseq() -> None:
@@ -173,19 +175,32 @@ def end_lines_at_newline_only() -> None:
 
 
 def buffered_read(input: str, buffer_size: int) -> Iterator[list[str]]:
-    """fairseq-interactive's reader: lists of up to ``buffer_size`` stripped lines of a file, ``-`` for stdin."""
-    stream: IO[str]
+    """fairseq-interactive's reader: lists of up to ``buffer_size`` stripped lines of a file, ``-`` for stdin.
+
+    Raises:
+        UserError: ``--input`` cannot be read, or a line is not UTF-8.
+    """
+    stream: IO[Any]
+    name = "standard input" if input == "-" else f"--input {input}"
     if input != "-":
-        stream = open(input, encoding="utf-8", newline="\n")
-    elif hasattr(sys.stdin, "buffer"):
-        stream = io.TextIOWrapper(sys.stdin.buffer, encoding="utf-8", newline="\n")
+        with reading(name):
+            stream = open(input, "rb")
     else:
-        stream = sys.stdin  # replaced by the caller with a plain text stream
+        stream = getattr(sys.stdin, "buffer", sys.stdin)  # without a buffer where the caller has replaced it
     buffer: list[str] = []
-    for line in iter(stream.readline, ""):  # readline, so that a line typed at a terminal is answered at once
+    for line in _lines(stream, name):
         buffer.append(line.strip())
         if len(buffer) >= buffer_size:
             yield buffer
             buffer = []
     if buffer:
         yield buffer
+
+
+def _lines(stream: IO[Any], name: str) -> Iterator[str]:
+    """The lines of a stream, by readline, so that a line typed at a terminal is answered at once."""
+    for number, line in enumerate(iter(stream.readline, stream.read(0)), 1):
+        try:
+            yield line.decode("utf-8") if isinstance(line, bytes) else line
+        except UnicodeDecodeError as error:
+            raise UserError(f"line {number} of {name} is not UTF-8: convert it with iconv") from error

@@ -1,6 +1,7 @@
 """The one exception a user may see: a sentence that names the flag, the value and the remedy."""
 
 import difflib
+import re
 import sys
 from collections.abc import Iterable
 from types import TracebackType
@@ -38,8 +39,34 @@ def shown(value: object) -> str:
     return text if len(text) <= 200 else f"{text[:200]}..."
 
 
+#: What fairseq's commands raise for mistakes before any code of this package is asked: kind, message, our sentence.
+_OF_FAIRSEQ: list[tuple[type[Exception], str, str]] = [
+    (AssertionError, r"--path required for generation", "--path is missing: give the checkpoint that is to translate"),
+    (AssertionError, r"[Ss]entences lengths should not exceed max_tokens=(\d+)",
+     "--max-tokens {0} is less than the tokens of the longest sentence: raise it, or give --batch-size instead"),
+    (AssertionError, r"--batch-size cannot be larger than --buffer-size",
+     "--batch-size is larger than --buffer-size: raise --buffer-size, or lower --batch-size"),
+    (AssertionError, r"--sampling requires --nbest to be equal to --beam",
+     "--sampling needs --nbest and --beam to be equal: make them so, or use --decoding sample"),
+    (ValueError, r"Seed must be between 0 and", "--seed must be a whole number from 0 to 4294967295: give another"),
+    (Exception, r"tokenizer\.(?:source|target)_lang=null",
+     "--tokenizer needs the languages of the text: give -s and -t"),
+]  # fmt: skip
+
+
+def in_words(error: BaseException) -> str | None:
+    """The sentence for an error that ends a fairseq command: a user's mistake in words, None for anything else."""
+    if isinstance(error, UserError):
+        return str(error)
+    for kind, message, sentence in _OF_FAIRSEQ:
+        found = re.search(message, str(error)) if isinstance(error, kind) else None
+        if found is not None:
+            return sentence.format(*found.groups())
+    return None
+
+
 def print_user_errors_plainly() -> None:
-    """Let an uncaught :class:`UserError` end a fairseq command with its sentence alone, without a traceback.
+    """Let a user's mistake end a fairseq command with its sentence alone, without a traceback.
 
     Other exceptions are shown as before. Calling this again changes nothing.
     """
@@ -48,8 +75,9 @@ def print_user_errors_plainly() -> None:
         return
 
     def hook(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-        if issubclass(kind, UserError):
-            print(f"dcmbr_fairseq: error: {error}", file=sys.stderr)
+        sentence = in_words(error)
+        if sentence is not None:
+            print(f"dcmbr_fairseq: error: {sentence}", file=sys.stderr)
         else:
             previous(kind, error, trace)
 

@@ -17,7 +17,7 @@ from dcmbr_fairseq.pools.order import ORDERS, places_by_id, refuse_shuffled
 from dcmbr_fairseq.pools.plain_text import read_plain_pools
 from dcmbr_fairseq.pools.rows import DIGITS, SCHEMA_VERSION, Record, format_row, read_records, read_rows
 from dcmbr_fairseq.pools.sentence import Pools
-from dcmbr_fairseq.pools.settings import SETTINGS, flag, whole_number
+from dcmbr_fairseq.pools.settings import SETTINGS, count, flag
 from dcmbr_fairseq.rules import Decision, DecisionRule, build_rule
 from dcmbr_fairseq.utilities import Utility, build_utility
 
@@ -110,7 +110,7 @@ def check_arguments(args: argparse.Namespace) -> None:
     for name in ("num_hyp", "num_ref", "nbest", "lines_per_source"):
         value = getattr(args, name)
         if value is not None:
-            whole_number(flag(name), value)
+            count(flag(name), value)
     if (args.pools is None) == (args.hypotheses is None):
         raise UserError("give the pools either as POOLS.jsonl or as --hypotheses FILE with --lines-per-source N")
     if args.hypotheses is not None and args.lines_per_source is None:

@@ -3,6 +3,7 @@
 ``sample["net_input"]`` -> encoder, once -> pools of draws -> texts -> expected utilities -> n-best lists.
 """
 
+import logging
 import math
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
@@ -26,6 +27,8 @@ from dcmbr_fairseq.rules import Decision, build_rule, check_decisions
 from dcmbr_fairseq.sampling.prefix_sampler import PrefixSampler, SamplingBatch
 from dcmbr_fairseq.sampling.support import Support
 from dcmbr_fairseq.utilities import Utility
+
+logger = logging.getLogger(__name__)
 
 Hypotheses = list[dict[str, Any]]
 
@@ -81,6 +84,7 @@ class MBRSequenceGenerator(SequenceGenerator):
         self.sampler = PrefixSampler(support, options.truncation, seed, options.max_rows)
         self._make_texts = make_texts
         self._texts: TextSide | None = None
+        self._told: set[str] = set()
 
     @property
     def texts(self) -> TextSide:
@@ -117,7 +121,7 @@ class MBRSequenceGenerator(SequenceGenerator):
         limits = [self._limit(source) for source in sources]
         if min(limits) < self.sampler.support.min_len:
             given = min(limits) - self.languages.forced
-            raise UserError(f"--min-len {self.min_len} exceeds --max-len-a/-b, which give {given}: lower it")
+            raise UserError(f"--min-len {self.min_len} exceeds the {given} tokens that the model can write: lower it")
         prefixes = None
         if prefix_tokens is not None:
             prefixes = prefix_tokens.masked_fill(prefix_tokens.eq(self.pad), -1).cpu().numpy()
@@ -125,9 +129,14 @@ class MBRSequenceGenerator(SequenceGenerator):
         return SamplingBatch(sources, np.array(limits), self.eos if start is None else start, prefixes)
 
     def _limit(self, source: Sequence[int]) -> int:
-        """The most tokens of a translation by its own source's length; fairseq takes the longest of the batch."""
-        limit = self.max_len_a * self.languages.source_length(source, self.eos) + self.max_len_b
-        return min(int(limit) + self.languages.forced, self.max_len - 1)
+        """The most tokens of a translation by its own source's length; fairseq takes the longest of the batch.
+
+        A source so short that they would be fewer than ``--min-len`` gets these.
+        """
+        limit = int(self.max_len_a * self.languages.source_length(source, self.eos) + self.max_len_b)
+        if limit < self.min_len:
+            self._tell("--max-len-a/-b give a short source %d tokens: --min-len %d holds", limit, self.min_len)
+        return min(max(limit, self.min_len) + self.languages.forced, self.max_len - 1)
 
     def _to_texts(self, source: Sequence[int], pools: list[TokenPool]) -> Sampled:
         texts = [text_pool(pool, self.texts.target) for pool in pools]
@@ -167,12 +176,16 @@ class MBRSequenceGenerator(SequenceGenerator):
         """
         pool = sentence.tokens[0]
         if decision is None:
-            sequences = pool.draws
+            sequences = pool.draws[: self.nbest]
             lengths = [len(pool.tokens[i]) ** self.len_penalty if self.normalize_scores else 1.0 for i in sequences]
             scores = torch.from_numpy(pool.log_prob[sequences] / np.array(lengths)).float()
         else:
-            sequences = most_probable_sequences(pool, sentence.pools.hypotheses)[decision.order]
-            scores = torch.from_numpy(decision.expected[decision.order] * math.log(2))
+            best = decision.order[: self.nbest]
+            sequences = most_probable_sequences(pool, sentence.pools.hypotheses)[best]
+            scores = torch.from_numpy(decision.expected[best] * math.log(2))
+        if len(sequences) < self.nbest:
+            self._tell("--nbest %d is more than the %d hypotheses of a sentence, which are all that is given: a larger "
+                       "--num-hyp or --temp-hyp draws more", self.nbest, len(sequences))  # fmt: skip
         sizes = [len(pool.tokens[i]) for i in sequences]
         tokens = torch.from_numpy(np.concatenate([pool.tokens[i] for i in sequences])).split(sizes)
         log_probs = np.concatenate([pool.positional_log_probs[i] for i in sequences]).astype(np.float32)
@@ -188,6 +201,12 @@ class MBRSequenceGenerator(SequenceGenerator):
             }
             for own_tokens, score, own_log_probs in parts
         ]
+
+    def _tell(self, message: str, *values: object) -> None:
+        """Warn of something at its first sentence alone."""
+        if message not in self._told:
+            logger.warning(message, *values)
+            self._told.add(message)
 
     def _suppressed(self) -> tuple[int, ...]:
         return () if self.token_indices_to_suppress is None else tuple(self.token_indices_to_suppress.tolist())

@@ -7,14 +7,15 @@ from those.
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Optional, TypeVar
 
 from fairseq.dataclass import ChoiceEnum, FairseqDataclass
 
+from dcmbr_fairseq.decoding.generation_options import refuse_meaningless
 from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.pools.draws import PoolSpec
-from dcmbr_fairseq.pools.settings import AUTO, OWN, SETTINGS, defaults, flag, whole_number
+from dcmbr_fairseq.pools.settings import AUTO, OWN, SETTINGS, defaults, flag
 from dcmbr_fairseq.preflight.auto_temperature import checkpoint_temperature
 from dcmbr_fairseq.rules import RULES
 from dcmbr_fairseq.sampling.truncation import Truncation
@@ -71,6 +72,11 @@ class DecodingOptions:
     def specs(self) -> list[PoolSpec]:
         """The pools to be sampled."""
         return [self.hypotheses] if self.references is None else [self.hypotheses, self.references]
+
+    def printed_draws(self, nbest: int) -> "DecodingOptions":
+        """What ``sample`` needs where nobody wants the whole pool: the draws that are printed, no references."""
+        size = min(self.hypotheses.size, nbest)
+        return replace(self, hypotheses=replace(self.hypotheses, size=size), references=None)
 
     def describe(self) -> dict[str, Any]:
         """The effective settings, for the log and the records."""
@@ -182,60 +188,3 @@ def _shared(ref_pool: str, hypotheses: PoolSpec, references: PoolSpec) -> bool:
             "make them equal, or use --ref-pool separate"
         )
     return same and ref_pool != "separate"
-
-
-def refuse_without_sampling(values: Mapping[str, Any]) -> None:
-    """Refuse options of this package that would be ignored because fairseq's beam search decodes.
-
-    Args:
-        values: the fields of :class:`DecodingConfig` by name; ``decoding`` is ``beam``.
-
-    Raises:
-        UserError: one of the others is not at its default.
-    """
-    for setting in OWN:
-        if setting.name != "decoding" and str(values[setting.name]) != str(setting.default):
-            given = f"{setting.flag} {values[setting.name]}"
-            raise UserError(f"{given} has no meaning with --decoding beam: add --decoding dcmbr, or leave it out")
-
-
-#: fairseq's generation options that have no meaning for sampled pools: (name, default, what to do instead)
-_MEANINGLESS: list[tuple[str, Any, str]] = [
-    ("temperature", 1.0, "use --temp-hyp and --temp-ref"),
-    ("sampling", False, "leave it out: --decoding sample, mbr and dcmbr sample by themselves"),
-    ("lenpen", 1.0, "the expected utility is not divided by a length"),
-    ("unnormalized", False, "the expected utility is not divided by a length"),
-    ("match_source_len", False, "use --max-len-a and --max-len-b"),
-    ("no_repeat_ngram_size", 0, "it is a constraint on beam search"),
-    ("diverse_beam_groups", -1, "it is a kind of beam search"),
-    ("diversity_rate", -1.0, "it is a kind of beam search"),
-    ("constraints", None, "it is a kind of beam search"),
-    ("print_alignment", None, "sampled hypotheses carry no attention"),
-    ("replace_unk", None, "it needs the attention of beam search"),
-    ("retain_dropout", False, "draws would depend on the batch"),
-    ("retain_dropout_modules", None, "draws would depend on the batch"),
-    ("lm_path", None, "fusion with a language model is not part of the sampled distribution"),
-]
-
-
-def refuse_meaningless(args: Any, decoding: str) -> None:
-    """Refuse fairseq options that would be ignored, or that contradict each other.
-
-    Args:
-        args: fairseq's generation options; what is missing has its default.
-        decoding: as ``--decoding``.
-
-    Raises:
-        UserError: names the option.
-    """
-    whole_number("--nbest", getattr(args, "nbest", 1))
-    beam = getattr(args, "beam", 5)
-    if beam not in (1, 5):  # what fairseq's commands, and the hub's translate and sample, say by default
-        raise UserError(f"--beam {beam} has no meaning with --decoding {decoding}: the pool's size is --num-hyp")
-    min_len, max_len = getattr(args, "min_len", 1), getattr(args, "max_len_b", 200)
-    if not getattr(args, "max_len_a", 0) and min_len > max_len:
-        raise UserError(f"--min-len {min_len} exceeds --max-len-b {max_len}, with --max-len-a 0: lower it")
-    for name, default, remedy in _MEANINGLESS:
-        value = getattr(args, name, default)
-        if value != default and not (value is None or value is False):
-            raise UserError(f"{flag(name)} {value} has no meaning with --decoding {decoding}: {remedy}")

@@ -28,10 +28,12 @@ from dcmbr_fairseq.evaluation.translations import read_segments
 from dcmbr_fairseq.files import PathLike
 from dcmbr_fairseq.measure.preparation import Preparation, Prepared
 from dcmbr_fairseq.pools.identity import Identity
-from dcmbr_fairseq.preflight.checkpoints import CheckpointFacts, check_fit, inspect_checkpoint
+from dcmbr_fairseq.preflight.checkpoints import CheckpointFacts, check_fit, inspect_checkpoints
+from dcmbr_fairseq.preflight.data import missing_subset
 from dcmbr_fairseq.preflight.identity import Processing, Sentences, identity_of
 from dcmbr_fairseq.preflight.languages import language_tokens
-from dcmbr_fairseq.preflight.long_sources import fit_sources
+from dcmbr_fairseq.preflight.long_sources import fit_sources, length_limits
+from dcmbr_fairseq.preflight.segmentation import check_pieces, refuse_twice
 from dcmbr_fairseq.sampling.support import Support
 
 logger = logging.getLogger(__name__)
@@ -87,6 +89,8 @@ class Workspace:
         if first is not None and first < 1:
             raise UserError(f"--first must be at least 1, got {first}")
         self.cfg = parse_flags(flags)
+        check_pieces(self.cfg.bpe)
+        refuse_twice(self.cfg.bpe, self.cfg.common_eval.post_process)
         try:
             self.task = tasks.setup_task(self.cfg.task)
         except (FileNotFoundError, AssertionError) as error:
@@ -102,8 +106,10 @@ class Workspace:
             UserError: a checkpoint or the split is missing, or the dictionaries do not fit the model.
         """
         cfg, parts = self.cfg, utils.split_paths(path)
-        facts = [inspect_checkpoint(part) for part in parts]
+        facts = inspect_checkpoints(path, cfg.checkpoint.checkpoint_suffix, cfg.checkpoint.checkpoint_shard_count)
         for fact in facts:
+            if hasattr(self.task, "check_training"):
+                self.task.check_training(cfg.task, cfg.common_eval.model_overrides, fact)
             check_fit(self.task, fact)
             logger.info(fact.describe())
         models, saved = checkpoint_utils.load_model_ensemble(
@@ -127,7 +133,7 @@ class Workspace:
         try:
             self.task.load_dataset(subset, task_cfg=saved.task)
         except FileNotFoundError as error:
-            raise UserError(f"--gen-subset {subset} is not there: {error}") from error
+            raise missing_subset(self.cfg.task, subset) from error
         self._dataset = self.task.dataset(subset)
 
     @property
@@ -165,9 +171,7 @@ class Workspace:
         cfg = self.cfg.dataset
         if cfg.max_tokens is None and cfg.batch_size is None:
             cfg.max_tokens = MAX_TOKENS
-        limits = utils.resolve_max_positions(
-            self.task.max_positions(), *[model.max_positions() for model in system.models]
-        )
+        limits = length_limits(self.task, system.models)
         dataset = self._dataset
         if decode and isinstance(limits, (tuple, list)):
             dataset, limits = fit_sources(self.task, dataset, limits)
@@ -242,11 +246,18 @@ class Workspace:
         texts = self._preparation(system).texts
         own: dict[int, str] = {}
         sources: dict[int, str] = {}
+        unknown = 0
         for sample in self.batches(system):
             for row, sentence in enumerate(sample["id"].tolist()):
                 sources[sentence] = texts.source(self._real(sample["net_input"]["src_tokens"][row]))
                 if references is None:
                     own[sentence] = self._reference(sample, row, texts.target)
+                    unknown += int(sample["target"][row].eq(self.task.target_dictionary.unk()).any())
+        if unknown:
+            logger.warning(
+                "%d of %d references hold words that the dictionary does not know, which score as <<unk>>: give the "
+                "references as text with --references", unknown, len(own),
+            )  # fmt: skip
         if references is not None:
             lines = read_segments(references, "--references")
             if len(lines) != len(self._dataset):

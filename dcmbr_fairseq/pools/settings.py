@@ -80,11 +80,24 @@ def one_of(*choices: str) -> Callable[[str, Any], str]:
     return check
 
 
-def whole_number(flag: str, value: Any) -> int:
-    """A check: a whole number of at least 1."""
-    if not isinstance(value, (int, float)) or not value >= 1 or value % 1:
-        raise UserError(f"{flag} must be a whole number of at least 1, got {value}")
-    return int(value)
+def whole_number(least: int, most: int | None = None) -> Callable[[str, Any], int]:
+    """A check: a whole number of at least ``least``, and where there is a limit at most ``most``."""
+
+    def check(flag: str, value: Any) -> int:
+        if not isinstance(value, (int, float)) or not value >= least or value % 1:
+            raise UserError(f"{flag} must be a whole number of at least {least}, got {value}")
+        if most is not None and value > most:
+            raise UserError(f"{flag} must be at most {most:,}, got {value}: lower it")
+        return int(value)
+
+    return check
+
+
+#: What time and memory grow with: the limit is far above any pool that has been of use.
+count = whole_number(1, 1_000_000)
+at_least_one = whole_number(1)
+#: Seeds that numpy and torch take.
+seed_number = whole_number(0, 2**32 - 1)
 
 
 def json_object(flag: str, value: Any) -> dict[str, Any]:
@@ -133,9 +146,9 @@ SETTINGS: dict[str, Setting] = {
             temperature,
         ),
         Setting(
-            "num_hyp", 50, "size N of the hypothesis pool (paper: 10, low cost; 50, high cost)", whole_number, kind=int
+            "num_hyp", 50, "size N of the hypothesis pool (paper: 10, low cost; 50, high cost)", count, kind=int
         ),
-        Setting("num_ref", None, "size of the reference pool (default: as --num-hyp)", whole_number, kind=int),
+        Setting("num_ref", None, "size of the reference pool (default: as --num-hyp)", count, kind=int),
         Setting(
             "ref_pool", "auto",
             "shared: one pool plays both parts, as in the paper's main tables; separate: the references are drawn "
@@ -178,7 +191,7 @@ SETTINGS: dict[str, Setting] = {
         ),
         Setting(
             "max_rows", 4096, "most draws decoded at once; bounds memory, larger batches are decoded in turn",
-            whole_number, kind=int, recorded=False,
+            at_least_one, kind=int, recorded=False,
         ),
     )
 }  # fmt: skip

@@ -1,15 +1,23 @@
 """What a checkpoint says before fairseq loads it: how it was trained, and whether it fits the dictionaries."""
 
+import logging
 import re
 import zipfile
+from argparse import Namespace
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import torch
+from fairseq import utils
+from fairseq.checkpoint_utils import get_maybe_sharded_checkpoint_filename
+from fairseq.file_io import PathManager
+from omegaconf import OmegaConf
 
 from dcmbr_fairseq.errors import UserError
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -51,23 +59,66 @@ class CheckpointFacts:
         return f"{self.path}: trained with {self.criterion}, label smoothing {self.label_smoothing}"
 
 
-def inspect_checkpoint(path: str) -> CheckpointFacts:
+def inspect_checkpoints(path: str | None, suffix: str = "", shards: int = 1) -> list[CheckpointFacts]:
+    """The facts of all members of an ensemble; nothing in training and in the hub.
+
+    Args:
+        path: ``--path``: one checkpoint, or several, split as fairseq splits them.
+        suffix: ``--checkpoint-suffix``.
+        shards: ``--checkpoint-shard-count``.
+
+    Raises:
+        UserError: see :func:`inspect_checkpoint`; also where a shard is missing.
+    """
+    if path is None:
+        return []
+    return [inspect_checkpoint(part, suffix, shards) for part in utils.split_paths(path)]
+
+
+def inspect_checkpoint(path: str, suffix: str = "", shards: int = 1) -> CheckpointFacts:
     """Read a checkpoint's facts without loading its weights (they are mapped, not read).
+
+    Args:
+        path: as given with ``--path``.
+        suffix, shards: ``--checkpoint-suffix`` and ``--checkpoint-shard-count``: fairseq derives the files from them.
 
     Raises:
         UserError: there is no such file, or it is not a checkpoint.
     """
-    if not Path(path).is_file():
-        raise UserError(f"--path {path} is not a file: give the path of a fairseq checkpoint")
+    names = [get_maybe_sharded_checkpoint_filename(path, suffix, shard, shards) for shard in range(max(shards, 1))]
+    files = [PathManager.get_local_path(name) for name in names]
+    for name, file in zip(names, files, strict=True):
+        if not Path(file).is_file():
+            part = "" if name == path else " (by --path, --checkpoint-suffix and --checkpoint-shard-count)"
+            raise UserError(f"--path {name} is not a file{part}: give the path of a fairseq checkpoint")
+    state = _read(names[0], files[0])
+    facts = _facts(names[0], state)
+    whole = len(files) == 1 and "fsdp_metadata" not in state  # a shard's embeddings are a part of the model's
+    return facts if whole else replace(facts, encoder_rows=None, decoder_rows=None)
+
+
+def _read(path: str, file: str) -> dict[str, Any]:
     try:
-        state = torch.load(path, map_location="cpu", weights_only=True, mmap=zipfile.is_zipfile(path))
+        state = torch.load(file, map_location="cpu", weights_only=True, mmap=zipfile.is_zipfile(file))
     except Exception as error:  # an unpickler that reads something else may stumble over anything
         raise UserError(_unreadable(path, error)) from error
     if not isinstance(state, dict) or not isinstance(state.get("model"), dict):
         raise UserError(f"--path {path} is not a fairseq checkpoint (it holds no model): give a checkpoint_*.pt")
     if state.get("cfg") is None and state.get("args") is None:
         raise UserError(f"--path {path} is not a fairseq checkpoint (it holds no settings): give a checkpoint_*.pt")
-    return _facts(path, state)
+    return state
+
+
+def facts_of_settings(settings: Any, name: str = "the checkpoint") -> CheckpointFacts:
+    """What a checkpoint says that has been loaded already (hub), by its settings alone.
+
+    Args:
+        settings: its configuration, or the namespace of older ones.
+        name: what to call it.
+    """
+    if isinstance(settings, Namespace):
+        return _facts(name, {"args": settings, "model": {}})
+    return _facts(name, {"cfg": OmegaConf.to_container(settings), "model": {}})
 
 
 def _unreadable(path: str, error: Exception) -> str:
@@ -124,7 +175,7 @@ def _rows(state: Mapping[str, Any], side: str) -> int | None:
 
 
 def check_fit(task: Any, facts: CheckpointFacts) -> None:
-    """Compare a task's dictionaries with a checkpoint's embeddings, in the task's own way where it has one.
+    """Compare a task with a checkpoint: its dictionaries with the embeddings, in the task's own way where it has one.
 
     Raises:
         UserError: they do not fit.
@@ -133,6 +184,29 @@ def check_fit(task: Any, facts: CheckpointFacts) -> None:
         task.check_sizes(facts)
     else:
         check_dictionaries(facts, len(task.source_dictionary), len(task.target_dictionary))
+    warn_of_direction(getattr(task, "cfg", None) or getattr(task, "args", None), facts)
+
+
+def trained_direction(facts: CheckpointFacts) -> tuple[str, str] | None:
+    """The languages of a bilingual training; None where the checkpoint does not say them."""
+    source, target = facts.task.get("source_lang"), facts.task.get("target_lang")
+    return (str(source), str(target)) if source and target else None
+
+
+def warn_of_direction(options: Any, facts: CheckpointFacts) -> None:
+    """Warn where a model is asked for another direction than it was trained in: it would answer with nonsense.
+
+    Args:
+        options: the task's: ``source_lang``, ``target_lang``.
+        facts: of the checkpoint.
+    """
+    trained = trained_direction(facts)
+    asked = (getattr(options, "source_lang", None), getattr(options, "target_lang", None))
+    if trained is not None and None not in asked and asked != trained:
+        logger.warning(
+            "%s was trained from %s to %s, and is asked to translate from %s to %s: give -s %s -t %s, or the model of "
+            "the other direction", facts.path, *trained, *asked, *trained,
+        )  # fmt: skip
 
 
 def check_dictionaries(facts: CheckpointFacts, source_size: int, target_size: int, has_mask: bool = True) -> None:

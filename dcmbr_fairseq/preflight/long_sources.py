@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from fairseq import utils
 from fairseq.data import (
     ConcatDataset,
     FairseqDataset,
@@ -15,9 +16,13 @@ from fairseq.data import (
     SampledMultiDataset,
     TransformEosLangPairDataset,
 )
+from fairseq.tasks.translation import TranslationConfig
 from torch import Tensor
 
 logger = logging.getLogger(__name__)
+
+#: --max-source-positions and --max-target-positions of fairseq's translation tasks where nobody gives them.
+DEFAULT_POSITIONS = (TranslationConfig.max_source_positions, TranslationConfig.max_target_positions)
 
 
 class _CutSources:
@@ -45,18 +50,39 @@ class _CutSources:
         return getattr(self.sources, "supports_prefetch", False)
 
 
-def fit_sources(task: Any, dataset: FairseqDataset, limits: Any) -> tuple[FairseqDataset, tuple[Any, int]]:
+def given_limits(limits: Any) -> Any:
+    """A task's limits on the tokens of source and target, as far as the user gave them; None for the rest.
+
+    fairseq's tasks have defaults, which say nothing of the model: they would cut the sources of a model that has learnt
+    longer ones.
+
+    Args:
+        limits: the task's ``max_positions()``.
+    """
+    if not isinstance(limits, (tuple, list)):
+        return limits
+    return tuple(None if limit == default else limit for limit, default in zip(limits, DEFAULT_POSITIONS, strict=True))
+
+
+def length_limits(task: Any, models: Sequence[Any]) -> Any:
+    """The most tokens of a source and of a target: the models' own limits, unless the user gave the task others."""
+    return utils.resolve_max_positions(given_limits(task.max_positions()), *[model.max_positions() for model in models])
+
+
+def fit_sources(task: Any, dataset: FairseqDataset, limits: Any) -> tuple[FairseqDataset, Any]:
     """Cut sources that are longer than the model allows, so that each sentence has its row in the output.
 
     Args:
         task: the task that has made the data; its ``source_tail`` says how many tokens end a source (one, if missing).
         dataset: its sentences.
-        limits: the most tokens of a source, or of a source and a target.
+        limits: the most tokens of a source, or of a source and a target; None for no limit.
 
     Returns:
         The data, and limits that leave targets alone: a reference is only printed and scored, never decoded.
     """
     limit = limits[0] if isinstance(limits, (tuple, list)) else limits
+    if limit is None:
+        return dataset, None
     return cut_long_sources(dataset, int(limit), getattr(task, "source_tail", 1)), (limit, sys.maxsize)
 
 
@@ -89,7 +115,8 @@ def _cut_pairs(dataset: LanguagePairDataset, limit: int, tail: int) -> LanguageP
     if not too_long:
         return dataset
     logger.warning(
-        "%d source sentences are longer than the model's %d tokens and were cut, the first is number %d",
+        "%d source sentences are longer than the %d tokens that the model or --max-source-positions allows and were "
+        "cut, the first is number %d",
         len(too_long), limit, too_long[0],
     )  # fmt: skip
     cut = _copy(dataset, src=_CutSources(dataset.src, limit, tail), src_sizes=np.minimum(sizes, limit))

@@ -7,8 +7,6 @@ there but nonsense, so each is compared with what the checkpoint says of its tra
 import ast
 import difflib
 import logging
-import os
-from argparse import Namespace
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -18,10 +16,13 @@ from fairseq.data import Dictionary
 from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.files import read_lines
 from dcmbr_fairseq.preflight.checkpoints import CheckpointFacts, check_dictionaries
+from dcmbr_fairseq.preflight.data import first_folder
 from dcmbr_fairseq.preflight.languages import MASK, known_ids, language_symbols
 
 logger = logging.getLogger(__name__)
 
+#: The option under which tasks of this package store the list of languages in the checkpoints that they train.
+TRAINED_LANGUAGES = "trained_languages"
 STYLES = ("multilingual", "mbart")
 
 
@@ -44,10 +45,18 @@ def listed_languages(options: Any) -> list[str]:
                 f"--lang-dict {options.lang_dict} is not a file: give the list of the model's languages, one a line "
                 "(ML50_langs.txt of mBART-50)"
             )
-        return [line.strip() for line in read_lines(options.lang_dict) if line.strip()]
+        languages = languages_of_file(options.lang_dict)
+        if not languages:
+            raise UserError(f"--lang-dict {options.lang_dict} is empty: give the model's languages, one a line")
+        return languages
     if not options.lang_pairs:
         raise UserError("--lang-dict is missing: give the list of the model's languages, one a line, in their order")
     return sorted({language for pair in pairs_of(options.lang_pairs) for language in pair.split("-")})
+
+
+def languages_of_file(path: str) -> list[str]:
+    """The languages that a file lists, one a line."""
+    return [line.strip() for line in read_lines(path) if line.strip()]
 
 
 def pairs_of(pairs: Any) -> list[str]:
@@ -85,9 +94,9 @@ def check_files(options: Any) -> None:
     Raises:
         UserError: one is missing.
     """
-    folder = Path(options.data.split(os.pathsep)[0])
-    if not folder.is_dir():
-        raise UserError(f"{folder} is not a folder: give the one that fairseq-preprocess has written")
+    fixed = getattr(options, "fixed_dictionary", None)
+    if fixed and not Path(fixed).is_file():
+        raise UserError(f"--fixed-dictionary {fixed} is not a file: give the dictionary that all languages share")
     for side, path in dictionary_files(options).items():
         if not path.is_file():
             raise UserError(
@@ -98,36 +107,11 @@ def check_files(options: Any) -> None:
 
 def dictionary_files(options: Any) -> dict[str, Path]:
     """Where fairseq will read the source and the target dictionary."""
-    folder = Path(options.data.split(os.pathsep)[0])
+    folder = first_folder(options.data)
     fixed = getattr(options, "fixed_dictionary", None)
     own = {"source": getattr(options, "source_dict", None), "target": getattr(options, "target_dict", None)}
     languages = {"source": options.source_lang, "target": options.target_lang}
     return {side: Path(fixed or own[side] or folder / f"dict.{languages[side]}.txt") for side in own}
-
-
-def check_pieces(bpe: Any, post_process: str | None, sampling: bool) -> None:
-    """Check the sentencepiece model.
-
-    Args:
-        bpe: the options of ``--bpe``, a section or among all others; None for no BPE.
-        post_process: ``--post-process``.
-        sampling: whether a utility will see the texts.
-
-    Raises:
-        UserError: it is needed and not given, or not a file.
-    """
-    name = getattr(bpe, "bpe" if isinstance(bpe, Namespace) else "_name", None)
-    if name == "sentencepiece":
-        model = getattr(bpe, "sentencepiece_model", None)
-        if not (model and Path(model).is_file()):
-            raise UserError(
-                f"--sentencepiece-model {model} is not a file: give the sentence.bpe.model that came with the model"
-            )
-    if sampling and name is None and post_process is None:
-        raise UserError(
-            "without --bpe the utility would see pieces of words: give --bpe sentencepiece --sentencepiece-model FILE, "
-            "or --post-process sentencepiece where the data are binarised"
-        )
 
 
 def main_tokens(settings: Mapping[str, Any]) -> tuple[str | None, str | None]:
@@ -150,10 +134,7 @@ def check_training(options: Any, languages: Sequence[str], facts: CheckpointFact
     Raises:
         UserError: they differ; says what to pass.
     """
-    try:
-        trained = {**facts.task, **ast.literal_eval(overrides)}
-    except (ValueError, SyntaxError, TypeError) as error:
-        raise UserError(f"--model-overrides {overrides} must be a Python dictionary such as {{'seed': 2}}") from error
+    trained = corrected(facts, overrides)
     name = str(trained.get("task") or trained.get("_name"))
     if name.startswith("translation_from_pretrained_bart"):
         raise UserError(
@@ -163,8 +144,42 @@ def check_training(options: Any, languages: Sequence[str], facts: CheckpointFact
     if not name.startswith("translation_multi_simple_epoch"):
         return  # trained otherwise: nothing to compare with
     _check_tokens(vars(options), trained, facts.path)
-    _check_order(languages, trained.get("langs"), facts.path)
+    _check_order(languages, trained, facts.path)
     _check_pair(options, trained, facts.path)
+
+
+def corrected(facts: CheckpointFacts, overrides: str) -> dict[str, Any]:
+    """The options that a checkpoint was trained with, as ``--model-overrides`` corrects them.
+
+    Raises:
+        UserError: ``--model-overrides`` is no dictionary.
+    """
+    try:
+        return {**facts.task, **ast.literal_eval(overrides)}
+    except (ValueError, SyntaxError, TypeError) as error:
+        raise UserError(f"--model-overrides {overrides} must be a Python dictionary such as {{'seed': 2}}") from error
+
+
+def check_bilingual(options: Any, languages: Sequence[str], trained: Mapping[str, Any], path: str) -> None:
+    """Compare languages and direction with those of a fine-tuned mBART, which writes one language alone.
+
+    Args:
+        options: the task's, as given.
+        languages: those given, in their order.
+        trained: the options of the checkpoint's training.
+        path: of the checkpoint.
+
+    Raises:
+        UserError: they differ; says what to pass.
+    """
+    _check_order(languages, {"langs": trained.get("langs")}, path)
+    asked = f"{options.source_lang}-{options.target_lang}"
+    direction = f"{trained.get('source_lang')}-{trained.get('target_lang')}"
+    if "None" not in direction and asked != direction:
+        raise UserError(
+            f"--path {path} was trained on {direction} alone, {asked} was given: give -s {trained['source_lang']} "
+            f"-t {trained['target_lang']}, or the model of that direction"
+        )
 
 
 def _check_tokens(given: Mapping[str, Any], trained: Mapping[str, Any], path: str) -> None:
@@ -183,13 +198,38 @@ def _check_tokens(given: Mapping[str, Any], trained: Mapping[str, Any], path: st
         )
 
 
-def _check_order(languages: Sequence[str], trained: Any, path: str) -> None:
-    known = trained.split(",") if isinstance(trained, str) else list(trained or ())
-    if known and known != list(languages):
+def _check_order(languages: Sequence[str], trained: Mapping[str, Any], path: str) -> None:
+    known = trained_languages(trained)
+    if known is None:
+        logger.warning(
+            "%s does not say in which order its languages were listed, which numbers their tokens: make sure that "
+            "--lang-dict or --langs is the list of its training", path,
+        )  # fmt: skip
+    elif known != list(languages):
         raise UserError(
             f"--path {path} was trained with the languages {','.join(known)} in this order, which numbers their "
             "tokens: give them with --langs"
         )
+
+
+def trained_languages(trained: Mapping[str, Any]) -> list[str] | None:
+    """The languages of a checkpoint in their order; None where it does not say them.
+
+    It has them itself where it was trained with ``--langs``, or by a task of this package; otherwise the path of the
+    list, which is read if it is still there; or the pairs, whose languages fairseq sorts.
+
+    Args:
+        trained: the options of its training.
+    """
+    for name in (TRAINED_LANGUAGES, "langs"):
+        if trained.get(name):
+            listed = trained[name]
+            return listed.split(",") if isinstance(listed, str) else list(listed)
+    if trained.get("lang_dict"):
+        return languages_of_file(trained["lang_dict"]) if Path(trained["lang_dict"]).is_file() else None
+    if trained.get("lang_pairs"):
+        return sorted({language for pair in pairs_of(trained["lang_pairs"]) for language in pair.split("-")})
+    return None
 
 
 def _check_pair(options: Any, trained: Mapping[str, Any], path: str) -> None:
@@ -218,7 +258,9 @@ def check_sizes(
     try:
         check_dictionaries(facts, len(source), len(target), MASK in source or MASK in target)
     except UserError as error:
-        raise UserError(_sizes_advice(facts, options, languages, trained) or str(error)) from error
+        both = facts.encoder_rows != len(source) and facts.decoder_rows != len(target)  # as a list of languages does
+        advice = _sizes_advice(facts, options, languages, trained) if both else None
+        raise UserError(advice or str(error)) from error
     by_chance = len(target) == facts.decoder_rows  # a language more or less makes up for the mask
     if trained not in (given, None) and by_chance:
         raise UserError(f"--path {facts.path} was trained with --lang-tok-style {trained}, not {given}: give that")

@@ -21,6 +21,8 @@ class Command:
         post_process: ``--post-process`` or ``--remove-bpe``.
         tokenizer, bpe: what fairseq builds the tokenizer and the BPE from, or None.
         model_overrides: ``--model-overrides``, a Python dictionary as text.
+        suffix, shards: ``--checkpoint-suffix`` and ``--checkpoint-shard-count``.
+        half_on_cpu: whether ``--fp16`` is given with ``--cpu``.
     """
 
     path: str | None = None
@@ -30,6 +32,9 @@ class Command:
     tokenizer: Any = None
     bpe: Any = None
     model_overrides: str = "{}"
+    suffix: str = ""
+    shards: int = 1
+    half_on_cpu: bool = False
 
 
 def command_of(options: Any) -> Command:
@@ -40,20 +45,35 @@ def command_of(options: Any) -> Command:
             one flat namespace with everything.
     """
     if isinstance(options, Namespace):
+        flat = {name: getattr(options, name) for name in ("path", "seed", "post_process", "model_overrides")
+                if hasattr(options, name)}  # fmt: skip
         return Command(
-            path=getattr(options, "path", None),
+            **flat,
             generation=options,
-            seed=getattr(options, "seed", 1),
-            post_process=getattr(options, "post_process", None),
             tokenizer=options,
             bpe=options,
-            model_overrides=getattr(options, "model_overrides", "{}"),
+            suffix=getattr(options, "checkpoint_suffix", ""),
+            shards=getattr(options, "checkpoint_shard_count", 1),
+            half_on_cpu=getattr(options, "fp16", False) and getattr(options, "cpu", False),
         )
-    root = options._get_root() if isinstance(options, DictConfig) else None
-    if not isinstance(root, DictConfig) or "common_eval" not in root:
+    root = root_of(options)
+    if root is None or "common_eval" not in root:
         return Command()
-    evaluation = root.common_eval
     return Command(
-        evaluation.path, root.generation, root.common.seed, evaluation.post_process, root.tokenizer, root.bpe,
-        evaluation.model_overrides,
-    )  # fmt: skip
+        path=root.common_eval.path,
+        generation=root.generation,
+        seed=root.common.seed,
+        post_process=root.common_eval.post_process,
+        tokenizer=root.tokenizer,
+        bpe=root.bpe,
+        model_overrides=root.common_eval.model_overrides,
+        suffix=root.checkpoint.checkpoint_suffix,
+        shards=root.checkpoint.checkpoint_shard_count,
+        half_on_cpu=root.common.fp16 and root.common.cpu,
+    )
+
+
+def root_of(section: Any) -> DictConfig | None:
+    """The whole configuration that a section of it belongs to; None where it belongs to none."""
+    root = section._get_root() if isinstance(section, DictConfig) else None
+    return root if isinstance(root, DictConfig) and root is not section else None

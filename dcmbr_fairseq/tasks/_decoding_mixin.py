@@ -5,7 +5,7 @@ The name starts with an underscore because fairseq imports every other file of `
 
 import copy
 import logging
-import os
+from argparse import Namespace
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,18 +14,28 @@ from fairseq.tasks import FairseqTask
 from omegaconf import DictConfig, OmegaConf
 
 from dcmbr_fairseq import compat
+from dcmbr_fairseq.decoding.generation_options import names_of, refuse_unknown, refuse_without_sampling
 from dcmbr_fairseq.decoding.generator import MBRSequenceGenerator
-from dcmbr_fairseq.decoding.options import check_options, decoding_values, refuse_without_sampling
+from dcmbr_fairseq.decoding.options import check_options, decoding_values
 from dcmbr_fairseq.decoding.texts import TextSide, text_side
 from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.pools.identity import Identity
 from dcmbr_fairseq.pools.record_writer import RecordWriter
+from dcmbr_fairseq.pools.settings import flag, json_object, seed_number
 from dcmbr_fairseq.preflight.auto_temperature import checkpoint_temperature
-from dcmbr_fairseq.preflight.checkpoints import CheckpointFacts, check_dictionaries, check_fit, inspect_checkpoint
+from dcmbr_fairseq.preflight.checkpoints import (
+    CheckpointFacts,
+    check_dictionaries,
+    check_fit,
+    facts_of_settings,
+    inspect_checkpoints,
+)
+from dcmbr_fairseq.preflight.data import check_data, missing_subset
 from dcmbr_fairseq.preflight.identity import Processing, Sentences, identity_of
 from dcmbr_fairseq.preflight.languages import BILINGUAL, LanguageTokens
-from dcmbr_fairseq.preflight.long_sources import fit_sources
-from dcmbr_fairseq.tasks._command import Command, command_of
+from dcmbr_fairseq.preflight.long_sources import fit_sources, given_limits, length_limits
+from dcmbr_fairseq.preflight.segmentation import check_pieces, refuse_twice
+from dcmbr_fairseq.tasks._command import Command, command_of, root_of
 from dcmbr_fairseq.tasks._recording import Recording
 from dcmbr_fairseq.utilities import build_utility
 
@@ -43,8 +53,11 @@ class DecodingMixin:
     _captured_tokenizer: Any = _NOT_CAPTURED
     _captured_bpe: Any = _NOT_CAPTURED
     _checkpoints: Sequence[CheckpointFacts] = ()
+    _loaded: Sequence[CheckpointFacts] = ()  # what the hub's checkpoints say, whose files nobody has named
     _subset: str | None = None  # what is decoded, where it is one of the task's own
     _validating = False
+    _samples: bool | None = None  # whether the last generator does; None before there is one
+    _limits: Any = None  # the most tokens of source and target by the models of the last generator
     source_tail = 1  # how many tokens at the end of a source are kept when it is cut
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -58,15 +71,13 @@ class DecodingMixin:
         command = command_of(cfg)
         values = decoding_values(cfg)
         sampling = str(values["decoding"]) != "beam"
-        if sampling:
-            check_options(values, command.generation, lambda: 1.0)
-            check_output(values["pools_out"])
+        check_command(command, cfg, sampling)
         cls.check_request(cfg, command, sampling)
-        checkpoints = checkpoint_facts(command.path)
+        checkpoints = inspect_checkpoints(command.path, command.suffix, command.shards)
         if checkpoints and not sampling:
-            refuse_without_sampling(values)
+            refuse_without_sampling(cfg)
         for facts in checkpoints:
-            cls.check_training(cfg, command, facts)
+            cls.check_training(cfg, command.model_overrides, facts)
         cls.complete(cfg)
         task = super().setup_task(cfg, **kwargs)  # type: ignore[misc]
         task._checkpoints = checkpoints
@@ -79,10 +90,11 @@ class DecodingMixin:
 
     @classmethod
     def check_request(cls, cfg: Any, command: Command, sampling: bool) -> None:
-        """Check the options of the task's own, before anything is read: nothing in a bilingual task."""
+        """Check the options of the task's own, before anything is read: the data folder of a bilingual task."""
+        check_data(cfg)
 
     @classmethod
-    def check_training(cls, cfg: Any, command: Command, facts: CheckpointFacts) -> None:
+    def check_training(cls, cfg: Any, overrides: str, facts: CheckpointFacts) -> None:
         """Compare the options with what a checkpoint was trained with: nothing in a bilingual task."""
 
     @classmethod
@@ -95,11 +107,21 @@ class DecodingMixin:
 
     def build_model(self, cfg: Any, from_checkpoint: bool = False) -> Any:
         """As fairseq's; a generator built here (``--eval-bleu``) searches with beam unless its own arguments differ."""
+        if from_checkpoint and command_of(self._options).path is None:  # the hub: what the command's --path says else
+            settings = cfg if isinstance(cfg, Namespace) else root_of(cfg)
+            self._loaded = [*self._loaded, facts_of_settings(settings)]
         self._validating = True
         try:
             return super().build_model(cfg, from_checkpoint)  # type: ignore[misc]
         finally:
             self._validating = False
+
+    def load_dataset(self, split: str, *args: Any, **kwargs: Any) -> None:
+        """As fairseq's; a subset that is missing is one sentence, which says what there is."""
+        try:
+            super().load_dataset(split, *args, **kwargs)  # type: ignore[misc]
+        except FileNotFoundError as error:
+            raise missing_subset(self._options, split) from error
 
     def build_tokenizer(self, args: Any) -> Any:
         """As fairseq's; remembers the tokenizer, since the utility sees detokenised text."""
@@ -120,15 +142,25 @@ class DecodingMixin:
         prefix_allowed_tokens_fn: Any = None,
     ) -> Any:
         """fairseq's generator for ``beam`` and ``--score-reference``, otherwise an :class:`MBRSequenceGenerator`."""
+        refuse_unknown(args, "--eval-bleu-args" if self._validating else "translate or generate")
         values = self._decoding_values(args)
-        if str(values["decoding"]) == "beam" or getattr(args, "score_reference", False):
+        samples = str(values["decoding"]) != "beam" and not getattr(args, "score_reference", False)
+        if not self._validating:
+            self._samples, self._limits = samples, length_limits(self, models) if samples else None
+        if not samples:
+            if str(values["decoding"]) == "beam":
+                refuse_without_sampling(args, names_of(args))
+            self._recording.open(None, self._identity)
             given = {"seq_gen_cls": seq_gen_cls, "prefix_allowed_tokens_fn": prefix_allowed_tokens_fn}
             given = {name: value for name, value in given.items() if value is not None}  # not all tasks know them
             return super().build_generator(models, args, extra_gen_cls_kwargs=extra_gen_cls_kwargs, **given)  # type: ignore[misc]
         options = check_options(values, args, self._automatic_temperature)
+        self._check_texts()
         if seq_gen_cls is not None or prefix_allowed_tokens_fn is not None:
             raise UserError(f"prefix_allowed_tokens_fn has no meaning with --decoding {options.decoding}: use beam")
         extra = {k: v for k, v in (extra_gen_cls_kwargs or {}).items() if k not in ("lm_model", "lm_weight")}
+        if options.decoding == "sample" and values["pools_out"] is None:
+            options = options.printed_draws(getattr(args, "nbest", 1))
         logger.info("decoding: %s", options.describe())
         utility = None
         if options.decoding != "sample":
@@ -156,15 +188,23 @@ class DecodingMixin:
         """The language tokens that decoding must know of: none in a bilingual task."""
         return BILINGUAL
 
+    def max_positions(self) -> Any:
+        """As fairseq's; for sampled pools the model's own limits hold, unless the user gave others than the default."""
+        limits = super().max_positions()  # type: ignore[misc]
+        return given_limits(limits) if self._decodes else limits
+
     def get_batch_iterator(self, dataset: FairseqDataset, *args: Any, **kwargs: Any) -> Any:
         """As fairseq's; where sentences are to be decoded, over-long sources are cut and the ids are learnt."""
-        if str(decoding_values(self._options)["decoding"]) == "beam" and self._recording.writer is None:
+        if not self._decodes:
             return super().get_batch_iterator(dataset, *args, **kwargs)  # type: ignore[misc]
         own = next((name for name, known in self.datasets.items() if dataset is known), None)  # type: ignore[attr-defined]
         if kwargs.get("max_positions") is not None and not kwargs.get("ignore_invalid_inputs"):
-            dataset, kwargs["max_positions"] = fit_sources(self, dataset, kwargs["max_positions"])
+            limits = self._limits or kwargs["max_positions"]  # the hub computes its own before it knows of sampling
+            dataset, kwargs["max_positions"] = fit_sources(self, dataset, limits)
         if own is None:
             self._recording.count_on(dataset)
+            if kwargs.get("max_tokens") and command_of(self._options).path is None:  # the hub's is that of training
+                kwargs["max_tokens"] = max(kwargs["max_tokens"], *map(dataset.num_tokens, range(len(dataset))))
         iterator = super().get_batch_iterator(dataset, *args, **kwargs)  # type: ignore[misc]
         if own is not None:  # the data set's own ids are all that will come
             self._subset = own
@@ -181,6 +221,14 @@ class DecodingMixin:
         cfg = self.cfg  # type: ignore[attr-defined]
         return cfg if cfg is not None else self.args  # type: ignore[attr-defined]
 
+    @property
+    def _decodes(self) -> bool:
+        """Whether sentences are decoded by sampled pools: the last generator's, or what the command asks for."""
+        if self._samples is not None:
+            return self._samples
+        asked = str(decoding_values(self._options)["decoding"]) != "beam"
+        return asked and command_of(self._options).path is not None
+
     def _decoding_values(self, args: Any) -> dict[str, Any]:
         """The decoding options: the generator's own arguments where they have them, otherwise the task's."""
         values = {name: getattr(args, name, value) for name, value in decoding_values(self._options).items()}
@@ -190,11 +238,17 @@ class DecodingMixin:
         return values
 
     def _automatic_temperature(self) -> float:
-        return checkpoint_temperature(self._checkpoints, len(self.target_dictionary))  # type: ignore[attr-defined]
+        return checkpoint_temperature(self._checkpoints or self._loaded, len(self.target_dictionary))  # type: ignore[attr-defined]
 
     def _seed(self, args: Any) -> int:
         """fairseq's ``--seed``, or ``seed`` among the generator's own arguments (hub)."""
-        return int(getattr(args, "seed", command_of(self._options).seed))
+        return seed_number("--seed", getattr(args, "seed", command_of(self._options).seed))
+
+    def _check_texts(self) -> None:
+        """Refuse what would put words together twice."""
+        command = command_of(self._options)
+        if not self._validating:
+            refuse_twice(command.bpe, command.post_process)
 
     def _identity(self) -> Identity:
         """What the records say that they were made from."""
@@ -222,19 +276,42 @@ class DecodingMixin:
         return text_side(self, generator, remove_bpe, None, self.tokenizer)  # type: ignore[attr-defined]
 
 
-def check_output(path: str | None) -> None:
-    """Find out before anything is loaded whether ``--pools-out`` can be written.
+def check_command(command: Command, options: Any, sampling: bool) -> None:
+    """Find out before anything is loaded what is wrong with a command, whatever its task.
+
+    Args:
+        command: the options around the task.
+        options: the task's.
+        sampling: whether pools are to be sampled.
 
     Raises:
-        UserError: it exists already, or its folder cannot be written to.
+        UserError: an option is out of range, would be ignored, or does not fit another; ``--pools-out`` cannot be
+            written.
     """
-    if path is not None:
-        RecordWriter(path).discard()
+    seed_number("--seed", command.seed)
+    if command.half_on_cpu and command.path is None:
+        raise UserError("--fp16 trains on a GPU only: leave out --fp16, or --cpu")
+    check_pieces(command.bpe)
+    check_validation(options)
+    if not sampling:
+        return
+    values = decoding_values(options)
+    check_options(values, command.generation, lambda: 1.0)
+    if command.path is not None:
+        refuse_twice(command.bpe, command.post_process)
+    if values["pools_out"] is not None:
+        RecordWriter(values["pools_out"]).discard()
 
 
-def checkpoint_facts(path: str | None) -> list[CheckpointFacts]:
-    """The facts of the checkpoints given with ``--path`` (none in training and in the hub)."""
-    return [] if path is None else [inspect_checkpoint(part) for part in path.split(os.pathsep)]
+def check_validation(options: Any) -> None:
+    """Check the arguments of ``--eval-bleu``, which fairseq reads when it builds the model.
+
+    Raises:
+        UserError: they are no JSON objects.
+    """
+    if getattr(options, "eval_bleu", False):
+        for name in ("eval_bleu_args", "eval_bleu_detok_args"):
+            json_object(flag(name), getattr(options, name))
 
 
 def _without_sampling(args: Any) -> Any:

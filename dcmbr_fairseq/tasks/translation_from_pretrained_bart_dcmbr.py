@@ -17,6 +17,7 @@ from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.preflight import multilingual
 from dcmbr_fairseq.preflight.checkpoints import CheckpointFacts
 from dcmbr_fairseq.preflight.languages import SPECIAL, LanguageTokens, known_ids, language_symbols
+from dcmbr_fairseq.preflight.segmentation import refuse_pieces
 from dcmbr_fairseq.tasks._command import Command
 from dcmbr_fairseq.tasks._decoding_mixin import DecodingMixin
 from dcmbr_fairseq.tasks._validation_entropy import ValidationEntropyMixin
@@ -59,17 +60,21 @@ class TranslationFromPretrainedBartDcmbrTask(DecodingMixin, ValidationEntropyMix
         if command.path is not None:
             multilingual.check_direction(cfg, languages_of(cfg))
             multilingual.check_files(cfg)
-            multilingual.check_pieces(command.bpe, command.post_process, sampling)
+            if sampling:
+                refuse_pieces(command.bpe, command.post_process)
 
     @classmethod
-    def check_training(cls, cfg: Any, command: Command, facts: CheckpointFacts) -> None:
-        """Refuse a checkpoint whose language tokens stand elsewhere."""
-        name = str(facts.task.get("_name") or facts.task.get("task"))
+    def check_training(cls, cfg: Any, overrides: str, facts: CheckpointFacts) -> None:
+        """Refuse a checkpoint whose language tokens stand elsewhere, or that was trained on other languages."""
+        trained = multilingual.corrected(facts, overrides)
+        name = str(trained.get("_name") or trained.get("task"))
         if name.startswith("translation_multi_simple_epoch"):
             raise UserError(
                 f"--path {facts.path} was trained with --task {name}, which places language tokens otherwise: give "
                 "--task translation_multi_simple_epoch_dcmbr"
             )
+        if name.startswith("translation_from_pretrained_bart"):
+            multilingual.check_bilingual(cfg, languages_of(cfg), trained, facts.path)
 
     def language_tokens(self) -> LanguageTokens:
         """The tokens of all languages; a target starts from its own."""

@@ -14,7 +14,9 @@ from dcmbr_fairseq.decoding.options import DecodingConfig
 from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.preflight import multilingual
 from dcmbr_fairseq.preflight.checkpoints import CheckpointFacts
+from dcmbr_fairseq.preflight.data import missing_subset
 from dcmbr_fairseq.preflight.languages import SPECIAL, LanguageTokens, known_ids, language_symbols
+from dcmbr_fairseq.preflight.segmentation import refuse_pieces
 from dcmbr_fairseq.tasks._command import Command
 from dcmbr_fairseq.tasks._decoding_mixin import DecodingMixin
 from dcmbr_fairseq.tasks._validation_entropy import ValidationEntropyMixin
@@ -40,21 +42,31 @@ class TranslationMultiSimpleEpochDcmbrTask(DecodingMixin, ValidationEntropyMixin
             return
         multilingual.check_direction(cfg, multilingual.listed_languages(cfg))
         multilingual.check_files(cfg)
-        if command.path is not None:
-            multilingual.check_pieces(command.bpe, command.post_process, sampling)
+        if command.path is not None and sampling:
+            refuse_pieces(command.bpe, command.post_process)
         if sampling and cfg.keep_inference_langtok:
             raise UserError("--keep-inference-langtok has no meaning with sampled pools: use --decoding beam")
 
     @classmethod
     def complete(cls, cfg: Namespace) -> None:
-        """``--lang-pairs``, where only one direction is decoded."""
+        """``--lang-pairs``, where only one direction is decoded; the languages in their order, for the checkpoint."""
+        setattr(cfg, multilingual.TRAINED_LANGUAGES, multilingual.listed_languages(cfg))
         if cfg.lang_pairs is None:
             cfg.lang_pairs = f"{cfg.source_lang}-{cfg.target_lang}"
 
     @classmethod
-    def check_training(cls, cfg: Namespace, command: Command, facts: CheckpointFacts) -> None:
+    def check_training(cls, cfg: Namespace, overrides: str, facts: CheckpointFacts) -> None:
         """Compare the language options with those that a checkpoint was trained with."""
-        multilingual.check_training(cfg, multilingual.listed_languages(cfg), facts, command.model_overrides)
+        multilingual.check_training(cfg, multilingual.listed_languages(cfg), facts, overrides)
+
+    def load_dataset(self, split: str, *args: Any, **kwargs: Any) -> None:
+        """As :meth:`DecodingMixin.load_dataset`; fairseq's multilingual task stumbles over pairs without data."""
+        try:
+            super().load_dataset(split, *args, **kwargs)
+        except KeyError as error:
+            if not str(error.args[0]).startswith("main:"):  # its name for a pair's data
+                raise
+            raise missing_subset(self.args, split) from error
 
     def check_sizes(self, facts: CheckpointFacts) -> None:
         """Compare the dictionaries, language tokens included, with a checkpoint's embeddings."""

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from fairseq.data import LanguagePairDataset
 
 from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.measure.models import Workspace, parse_flags, teacher_forced
@@ -33,7 +34,7 @@ def test_references_from_a_file(toy: Any, tmp_path: Path) -> None:
     assert corpus.references == {i: f"Referenz {i}" for i in range(3)}
 
 
-def test_unknown_words_of_references_match_nothing(toy: Any) -> None:
+def test_unknown_words_of_references_match_nothing_and_are_told_of(toy: Any, caplog: Any) -> None:
     workspace = Workspace(flags(toy))
     system = workspace.load(str(toy.checkpoint))
     dictionary = workspace.task.target_dictionary
@@ -43,6 +44,45 @@ def test_unknown_words_of_references_match_nothing(toy: Any) -> None:
     corpus = workspace.corpus(system)
     words = toy.lines("de")[4].split()
     assert corpus.references[4] == " ".join([words[0], "<<unk>>", *words[2:]])
+    assert "1 of 1 references hold words that the dictionary does not know, which score as <<unk>>" in caplog.text
+    assert "give the references as text with --references" in caplog.text
+
+
+def test_known_words_and_references_from_a_file_are_no_cause_to_warn(toy: Any, tmp_path: Path, caplog: Any) -> None:
+    (tmp_path / "ref.de").write_text("zzz\n" * 23)
+    workspace = Workspace(flags(toy))
+    system = workspace.load(str(toy.checkpoint))
+    workspace.corpus(system)
+    workspace.corpus(system, tmp_path / "ref.de")
+    assert "<<unk>>" not in caplog.text
+
+
+def test_longer_sources_than_the_task_s_default_are_read_by_a_model_that_can(toy: Any, tmp_path: Path) -> None:
+    state = torch.load(toy.checkpoint)
+    state["cfg"]["model"].max_source_positions = 3000
+    torch.save(state, tmp_path / "model.pt")
+    workspace = Workspace(flags(toy), first=2)
+    system = workspace.load(str(tmp_path / "model.pt"))
+    long = torch.cat([torch.full((1500,), 5), torch.tensor([2])])
+    sizes = np.array([len(long), len(long)])
+    workspace._dataset = LanguagePairDataset(
+        [long, long], sizes, workspace.task.source_dictionary, [long[-9:]] * 2, np.array([9, 9]),
+        workspace.task.target_dictionary,
+    )  # fmt: skip
+    for decode in (True, False):
+        (sample,) = workspace.batches(system, decode=decode)
+        assert sample["net_input"]["src_tokens"].size(1) == 1501
+
+
+def test_shards_and_texts_are_as_in_decoding(toy: Any, tmp_path: Path) -> None:
+    for part in (0, 1):
+        (tmp_path / f"model_part{part}.pt").write_bytes(toy.checkpoint.read_bytes())
+    system = Workspace(flags(toy, "--checkpoint-shard-count", "2")).load(str(tmp_path / "model.pt"))
+    assert system.facts[0].label_smoothing == 0.1 and system.facts[0].decoder_rows is None
+    with pytest.raises(UserError, match="--bpe subword_nmt and --post-process @@ .* twice"):
+        Workspace(flags(toy, "--bpe", "subword_nmt", "--remove-bpe", "@@ "))
+    with pytest.raises(UserError, match="has no subset nix of en-de: it has test of en-de"):
+        Workspace([*flags(toy), "--gen-subset", "nix"]).load(str(toy.checkpoint))
 
 
 def test_sources_lose_the_source_s_language_tokens_not_the_target_s(toy: Any, monkeypatch: Any) -> None:

@@ -1,5 +1,6 @@
 """Sources longer than the model allows are cut, each keeping its end of sentence, and nothing else is changed."""
 
+from typing import Any
 
 import numpy as np
 import pytest
@@ -8,7 +9,7 @@ from fairseq.data import Dictionary, LanguagePairDataset, ListDataset
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dcmbr_fairseq.preflight.long_sources import cut_long_sources
+from dcmbr_fairseq.preflight.long_sources import cut_long_sources, fit_sources, length_limits
 
 WORDS = Dictionary()
 for _word in "abcdefgh":
@@ -47,7 +48,8 @@ def test_long_ones_are_cut_and_the_others_stay(lengths: list[int], limit: int, w
 
 def test_the_user_is_told(caplog: pytest.LogCaptureFixture) -> None:
     cut_long_sources(dataset([3, 9, 2, 8]), 5)
-    assert "2 source sentences are longer than the model's 5 tokens and were cut, the first is number 1" in caplog.text
+    assert "2 source sentences are longer than the 5 tokens that the model or --max-source-positions" in caplog.text
+    assert "were cut, the first is number 1" in caplog.text
     caplog.clear()
     cut_long_sources(dataset([3, 5]), 5)
     assert not caplog.text
@@ -56,3 +58,33 @@ def test_the_user_is_told(caplog: pytest.LogCaptureFixture) -> None:
 def test_other_data_sets_are_left_to_fairseq() -> None:
     other = ListDataset([torch.arange(9)], np.array([9]))
     assert cut_long_sources(other, 5) is other
+
+
+class WithLimits:
+    """What has limits: a task, a model."""
+
+    def __init__(self, *limits: Any) -> None:
+        self.limits = limits
+
+    def max_positions(self) -> Any:
+        return self.limits
+
+
+@pytest.mark.parametrize(
+    "task, models, expected",
+    [
+        ((1024, 1024), [(3000, 2000)], (3000, 2000)),
+        ((1024, 1024), [(3000, 2000), (500, 4000)], (500, 2000)),
+        ((600, 1024), [(3000, 2000)], (600, 2000)),
+        ((4000, 1024), [(3000, 2000)], (3000, 2000)),
+        ((1024, 900), [(512, 2000)], (512, 900)),
+        ((None, None), [(512, 700)], (512, 700)),
+    ],
+)
+def test_the_checkpoint_s_limits_hold_unless_the_user_gave_others(task: Any, models: Any, expected: Any) -> None:
+    assert length_limits(WithLimits(*task), [WithLimits(*limits) for limits in models]) == expected
+
+
+def test_without_a_limit_nothing_is_cut() -> None:
+    whole = dataset([3, 9])
+    assert fit_sources(None, whole, (None, 7)) == (whole, None)

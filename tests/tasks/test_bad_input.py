@@ -2,6 +2,7 @@
 
 import argparse
 import copy
+import io
 import json
 import os
 import pickle
@@ -25,7 +26,7 @@ from in_process import Fairseq
 from omegaconf import DictConfig
 from toy_world import Toy
 
-from dcmbr_fairseq import cli
+from dcmbr_fairseq import cli, compat
 from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.pools.rows import read_records
 
@@ -115,6 +116,14 @@ UNFIT = "has no meaning with --decoding"
         (["--num-hyp", 0], "--num-hyp must be a whole number of at least 1, got 0"),
         (["--num-ref", 0], "--num-ref must be a whole number of at least 1, got 0"),
         (["--num-hyp=-3"], "--num-hyp must be a whole number of at least 1, got -3"),
+        (["--num-hyp", "99999999999999999999"], "--num-hyp must be at most 1,000,000, got 99999999999999999999"),
+        (["--num-ref", 1_000_001], "--num-ref must be at most 1,000,000, got 1000001: lower it"),
+        (["--no-early-stop"], f"--no-early-stop True {UNFIT} dcmbr: it is a kind of beam search"),
+        (["--diverse-beam-strength", 1], f"--diverse-beam-strength 1.0 {UNFIT} dcmbr: it is a kind of beam search"),
+        (["--lm-weight", 0.5], f"--lm-weight 0.5 {UNFIT} dcmbr: fusion with a language model"),
+        (["--eos-token", "x"], f"--eos-token x {UNFIT} dcmbr: a sampled translation ends with"),
+        (["--print-step"], f"--print-step True {UNFIT} dcmbr: it belongs to models that refine"),
+        (["--retain-iter-history"], f"--retain-iter-history True {UNFIT} dcmbr: it belongs to models that refine"),
         (["--max-rows", 0], "--max-rows must be a whole number of at least 1, got 0"),
         (["--nbest", 0], "--nbest must be a whole number of at least 1, got 0"),
         (["--ref-pool", "shared", "--num-ref", 9],
@@ -283,12 +292,111 @@ def test_auto_temperature_needs_a_checkpoint_that_says_how_it_was_smoothed(
     assert "give a number instead of auto" in message
 
 
+@pytest.mark.parametrize("decoding", ["beam", "dcmbr"])
+def test_data_and_seeds_that_cannot_be_are_refused_whatever_decodes(
+    command_line: CommandLine, toy: Toy, decoding: str
+) -> None:
+    whole = options(toy, decoding)
+    for line, message in (
+        (["nix", *whole[1:]], "nix is not a folder: give the one that fairseq-preprocess has written"),
+        ([*whole, "-s", "fr", "-t", "de"], f"-s fr: {toy.data_bin} has no dict.fr.txt (its dictionaries are of de and"),
+    ):
+        with pytest.raises(UserError) as caught:
+            fairseq_tasks.setup_task(command_line.configuration(*line).task)
+        assert str(caught.value).startswith(message)
+    cfg = command_line.configuration(*whole)
+    cfg.common.seed = -1
+    with pytest.raises(UserError, match="--seed must be a whole number of at least 0, got -1"):
+        fairseq_tasks.setup_task(cfg.task)
+
+
+def test_a_missing_subset_is_named_with_those_that_are_there(command_line: CommandLine, toy: Toy) -> None:
+    task = fairseq_tasks.setup_task(command_line.configuration(*options(toy, "beam")).task)
+    with pytest.raises(UserError, match="has no subset nix of en-de: it has test of en-de, train of en-de"):
+        task.load_dataset("nix")
+
+
+def test_pieces_are_put_together_once(command_line: CommandLine, toy: Toy) -> None:
+    cfg = command_line.configuration(*options(toy, "dcmbr", "--remove-bpe"))
+    cfg.bpe = {"_name": "subword_nmt", "bpe_codes": "codes"}
+    with pytest.raises(UserError, match="--bpe subword_nmt and --post-process subword_nmt .* twice: leave out"):
+        fairseq_tasks.setup_task(cfg.task)
+
+
+@pytest.mark.parametrize(
+    "given, message",
+    [
+        ({"eval_bleu_args": "{beam: 4}"}, "--eval-bleu-args must be a JSON object such as"),
+        ({"eval_bleu_detok_args": "[]"}, "--eval-bleu-detok-args must be a JSON object such as"),
+    ],
+)
+def test_arguments_of_validation_are_read_before_anything_is_loaded(
+    command_line: CommandLine, toy: Toy, given: dict[str, str], message: str
+) -> None:
+    cfg = command_line.configuration(*options(toy, "beam"))
+    cfg.task.update({"eval_bleu": True, **given})
+    with pytest.raises(UserError, match=message):
+        fairseq_tasks.setup_task(cfg.task)
+
+
+@pytest.mark.parametrize(
+    "asked, message",
+    [
+        ('{"bem": 4}', "--eval-bleu-args has no argument bem: did you mean beam"),
+        ('{"num_hyp": 4}', "--num-hyp 4 has no meaning with --decoding beam"),
+        ('{"decoding": "dcmbr", "lenpen": 2}', "--lenpen 2 has no meaning with --decoding dcmbr"),
+    ],
+)
+def test_arguments_of_validation_are_followed_or_refused(
+    command_line: CommandLine, toy: Toy, asked: str, message: str
+) -> None:
+    cfg = command_line.configuration(*options(toy, "beam"))
+    cfg.common_eval.path = None  # as in training
+    cfg.task.update({"eval_bleu": True, "eval_bleu_args": asked})
+    task = fairseq_tasks.setup_task(cfg.task)
+    state = torch.load(toy.checkpoint)
+    with pytest.raises(UserError, match=message):
+        task.build_model(state["cfg"]["model"])
+
+
+def test_a_direction_that_the_model_was_not_trained_in_is_warned_of(
+    command_line: CommandLine, toy: Toy, tmp_path: Path, caplog: Any
+) -> None:
+    shutil.copytree(toy.data_bin, tmp_path / "bin")
+    for language in ("en", "de"):  # one dictionary for both languages: the sizes agree
+        shutil.copy(toy.data_bin / "dict.en.txt", tmp_path / "bin" / f"dict.{language}.txt")
+    state = torch.load(toy.checkpoint)
+    rows = state["model"]["encoder.embed_tokens.weight"]
+    state["model"]["decoder.embed_tokens.weight"] = rows
+    state["cfg"]["task"].update({"source_lang": "en", "target_lang": "de"})  # as by -s and -t in training
+    torch.save(state, tmp_path / "model.pt")
+    line = [tmp_path / "bin", *options(toy, "dcmbr")[1:], "--path", tmp_path / "model.pt"]
+    fairseq_tasks.setup_task(command_line.configuration(*line, "-s", "en", "-t", "de").task)
+    assert "was trained from" not in caplog.text
+    fairseq_tasks.setup_task(command_line.configuration(*line, "-s", "de", "-t", "en").task)
+    assert "was trained from en to de, and is asked to translate from de to en: give -s en -t de" in caplog.text
+
+
+def test_a_line_of_interactive_that_is_not_utf_8_is_named(toy: Toy, fairseq_here: Fairseq, tmp_path: Path) -> None:
+    (tmp_path / "input").write_bytes(b"the dog .\nder K\xf6ter .\n")
+    for name, message in (
+        ("input", f"line 2 of --input {tmp_path / 'input'} is not UTF-8: convert it with iconv"),
+        ("nix", f"--input {tmp_path / 'nix'} is not a file: give the path of an existing file"),
+        ("", f"--input {tmp_path} is not a file but a folder"),
+    ):
+        with pytest.raises(UserError, match=message):
+            fairseq_here.interactive("", *options(toy, "beam"), "--input", tmp_path / name)
+    fairseq_here.monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"\xff")))
+    with pytest.raises(UserError, match="line 1 of standard input is not UTF-8"):
+        list(compat.buffered_read("-", 1))
+
+
 # -------------------------------------------------------------------------------------------- found at the first batch
 
 
-def test_lengths_that_contradict_each_other_for_one_sentence_are_refused(refused: Refused) -> None:
-    message = refused("--max-len-a", 0.1, "--max-len-b", 3, "--min-len", 4)
-    assert message == "--min-len 4 exceeds --max-len-a/-b, which give 3: lower it"
+def test_a_least_length_that_no_translation_can_have_is_refused(refused: Refused) -> None:
+    message = refused("--max-len-a", 0.1, "--max-len-b", 3, "--min-len", 2000)
+    assert message == "--min-len 2000 exceeds the 1023 tokens that the model can write: lower it"
 
 
 def test_the_hub_refuses_as_the_commands_do(toy: Toy) -> None:
@@ -299,12 +407,16 @@ def test_the_hub_refuses_as_the_commands_do(toy: Toy) -> None:
     for arguments, message in (
         ({"temp_hyp": 0}, "--temp-hyp must be > 0 and finite, got 0"),
         ({"temp_hyp": [0.5]}, r"--temp-hyp must be a number above 0 such as 0.5, or auto, got \[0.5\]"),
-        ({"temp_hyp": "auto"}, "--temp-hyp auto: temperature auto needs a checkpoint .*: give a number"),
         ({"num_hyp": 2.5}, "--num-hyp must be a whole number of at least 1, got 2.5"),
         ({"num_hyp": "many"}, "--num-hyp must be a whole number of at least 1, got many"),
         ({"utility": "chfr"}, "--utility chfr is unknown: did you mean chrf?"),
         ({"ref_pool": "both"}, "--ref-pool must be auto, shared or separate, got both"),
         ({"reference_weights": "even"}, "--reference-weights must be counts or model, got even"),
+        ({"num_hyps": 3}, r"translate or generate has no argument num_hyps: did you mean num_hyp\?"),
+        ({"decoding": "beam", "num_hyp": 3}, "--num-hyp 3 has no meaning with --decoding beam: add --decoding dcmbr"),
+        ({"decoding": "beam", "lenpenn": 3}, r"translate or generate has no argument lenpenn: did you mean lenpen\?"),
+        ({"seed": -1}, "--seed must be a whole number of at least 0, got -1"),
+        ({"num_hyp": 10**30}, "--num-hyp must be at most 1,000,000, got 10"),
         ({"decoding": "best"}, "--decoding must be beam, sample, mbr or dcmbr, got best"),
         ({"prefix_allowed_tokens_fn": len}, "prefix_allowed_tokens_fn has no meaning with --decoding dcmbr: use beam"),
     ):

@@ -13,12 +13,12 @@ import torch
 from fairseq import checkpoint_utils
 from fairseq_commands import REPOSITORY
 from in_process import Fairseq
-from multilingual_world import LANGUAGES, PAIRS, World
+from multilingual_world import LANGUAGES, PAIRS, World, training
 from test_pipelines import lines, script
 
 from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.preflight.checkpoints import inspect_checkpoint
-from dcmbr_fairseq.preflight.multilingual import pairs_of
+from dcmbr_fairseq.preflight.multilingual import check_training, pairs_of, trained_languages
 
 Refused = Callable[..., str]
 DECODE = ["--task", "translation_multi_simple_epoch_dcmbr", "--decoding", "dcmbr", "--num-hyp", 4, "--num-workers", 0]
@@ -81,6 +81,9 @@ LANGUAGE_ERRORS = {
     "token kept": (["--keep-inference-langtok"], "--keep-inference-langtok", "use --decoding beam"),
     "no dictionary": (["--target-lang", "fi_FI"], "the target dictionary", "dict.*.txt"),
     "no dictionary of overrides": (["--model-overrides", "seed=2"], "--model-overrides seed=2", "Python dictionary"),
+    "twice": (["--remove-bpe", "sentencepiece"], "--bpe sentencepiece and --post-process sentencepiece", "leave out"),
+    "no pieces in it": (["--sentencepiece-model", "README.md"], "README.md is not a model of sentencepiece", ".model"),
+    "no shared dictionary": (["--fixed-dictionary", "nix.txt"], "--fixed-dictionary nix.txt is not a file", "share"),
     "no data": (["nix"], "nix is not a folder", "fairseq-preprocess"),
 }  # fmt: skip
 
@@ -126,6 +129,110 @@ def test_an_order_that_the_checkpoint_knows_is_compared(refused: Refused, line: 
     known = ["--langs", reversed_, "--fixed-dictionary", world.nllb_dictionary, "--path", world.checkpoint("nllb")]
     message = refused(*without(line, "--lang-dict", "--lang-tok-style"), *known)
     assert f"languages {','.join(LANGUAGES)} in this order" in message and "--langs" in message
+
+
+def listed(folder: Path, languages: list[str]) -> Path:
+    (folder / "langs.txt").write_text("".join(f"{language}\n" for language in languages))
+    return folder / "langs.txt"
+
+
+def test_an_empty_list_of_languages_is_refused(refused: Refused, line: list[object], tmp_path: Path) -> None:
+    empty = listed(tmp_path, [])
+    assert f"--lang-dict {empty} is empty: give the model's languages" in refused(*line, "--lang-dict", empty)
+
+
+def stored(world: World, path: Path, **changes: object) -> Path:
+    """The release's model, trained with other options as far as it says."""
+    state = torch.load(world.release / "model.pt", weights_only=False)
+    vars(state["cfg"]["task"]).update(changes)
+    torch.save(state, path)
+    return path
+
+
+def test_the_order_of_the_list_of_training_is_compared(
+    refused: Refused, line: list[object], world: World, tmp_path: Path
+) -> None:
+    """A checkpoint has the path of its list, which may be there still; or the list itself, if it is one of ours."""
+    turned = listed(tmp_path, LANGUAGES[::-1])
+    for name, changes in (
+        ("path", {"lang_dict": str(world.release / "ML50_langs.txt")}),
+        ("list", {"trained_languages": LANGUAGES, "lang_dict": "nix.txt"}),
+    ):
+        model = stored(world, tmp_path / f"{name}.pt", **changes)
+        message = refused(*line, "--path", model, "--lang-dict", turned)
+        assert f"with the languages {','.join(LANGUAGES)} in this order" in message
+
+
+def test_an_order_that_nobody_knows_is_warned_of(world: World, tmp_path: Path, caplog: Any) -> None:
+    model = inspect_checkpoint(str(stored(world, tmp_path / "model.pt", lang_dict="nix.txt")))
+    options = Namespace(**{**model.task, "source_lang": "en_XX", "target_lang": "de_DE"})
+    check_training(options, LANGUAGES, model, "{}")
+    assert "does not say in which order its languages were listed" in caplog.text
+    caplog.clear()
+    check_training(options, LANGUAGES, inspect_checkpoint(str(stored(
+        world, tmp_path / "model.pt", lang_dict=str(world.release / "ML50_langs.txt")))), "{}")  # fmt: skip
+    assert not caplog.text
+
+
+def test_the_languages_of_a_training_come_from_where_they_are_said(tmp_path: Path) -> None:
+    file = str(listed(tmp_path, ["b", "a"]))
+    assert trained_languages({"langs": "x,y", "lang_dict": file}) == ["x", "y"]
+    assert trained_languages({"trained_languages": ["y", "x"], "langs": None, "lang_dict": file}) == ["y", "x"]
+    assert trained_languages({"lang_dict": file, "lang_pairs": ["x-y"]}) == ["b", "a"]
+    assert trained_languages({"lang_pairs": "y-x,x-y"}) == ["x", "y"]  # fairseq sorts them
+    assert trained_languages({"lang_dict": str(tmp_path / "nix"), "lang_pairs": ["x-y"]}) is None
+    assert trained_languages({}) is None
+
+
+def test_checkpoints_of_ours_have_the_list_of_languages(
+    monkeypatch: pytest.MonkeyPatch, capsys: Any, world: World, tmp_path: Path
+) -> None:
+    words = [*training(world, "mbart50"), *DECODE[:2]][1:]
+    words[words.index("--save-dir") + 1] = tmp_path
+    Fairseq(monkeypatch, capsys).train(*words[:-4], "--cpu", *DECODE[:2], "--max-update", 1)
+    facts = inspect_checkpoint(str(tmp_path / "checkpoint_last.pt"))
+    assert facts.task["trained_languages"] == LANGUAGES and trained_languages(facts.task) == LANGUAGES
+
+
+BILINGUAL_ERRORS = {
+    "order": (["--langs", ",".join(reversed(LANGUAGES))], f"with the languages {','.join(LANGUAGES)} in this order"),
+    "direction": (["--source-lang", "de_DE", "--target-lang", "en_XX"],
+                  "was trained on en_XX-de_DE alone, de_DE-en_XX was given: give -s en_XX -t de_DE"),
+    "other target": (["--target-lang", "cs_CZ"], "was trained on en_XX-de_DE alone, en_XX-cs_CZ was given"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", BILINGUAL_ERRORS)
+@pytest.mark.parametrize("decoding", ["beam", "dcmbr"])
+def test_a_fine_tuned_mbart_is_asked_for_what_it_was_trained_on(
+    refused: Refused, world: World, case: str, decoding: str
+) -> None:
+    changes, says = BILINGUAL_ERRORS[case]
+    pieces = ["--bpe", "sentencepiece", "--sentencepiece-model", world.pieces]
+    line = [world.data_bin, *world.options("mbart25"), *pieces, "--path", world.checkpoint("mbart25")]
+    assert says in refused(*line, "-s", "en_XX", "-t", "de_DE", "--decoding", decoding, *changes)
+
+
+def test_pairs_and_subsets_without_data_are_named(
+    monkeypatch: pytest.MonkeyPatch, capsys: Any, line: list[object], world: World, tmp_path: Path
+) -> None:
+    command = Fairseq(monkeypatch, capsys)
+    with pytest.raises(UserError, match="has no subset nix of en_XX-de_DE: it has test of en_XX-cs_CZ, test of"):
+        command.generate(*line, "--gen-subset", "nix")
+    shutil.copytree(world.data_bin, tmp_path / "bin")
+    for path in (tmp_path / "bin").glob("test.en_XX-cs_CZ.*"):
+        path.unlink()
+    with pytest.raises(UserError, match="has no subset test of en_XX-cs_CZ: it has test of en_XX-de_DE"):
+        command.generate(tmp_path / "bin", *line[1:], "--target-lang", "cs_CZ")
+
+
+def test_a_target_dictionary_that_is_short_is_no_matter_of_languages(
+    refused: Refused, line: list[object], world: World, tmp_path: Path
+) -> None:
+    entries = (world.release / "dict.de_DE.txt").read_text("utf-8").splitlines(keepends=True)
+    (tmp_path / "short.txt").write_text("".join(entries[:-3]), "utf-8")
+    message = refused(*line, "--source-dict", world.release / "dict.en_XX.txt", "--target-dict", tmp_path / "short.txt")
+    assert "target embeddings but the target dictionary has" in message and "--lang-dict" not in message
 
 
 def test_another_models_dictionary(refused: Refused, line: list[object], tmp_path: Path) -> None:

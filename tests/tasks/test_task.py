@@ -3,6 +3,7 @@
 import gc
 import json
 import math
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +17,11 @@ from in_process import Fairseq, rows, translations
 from sacrebleu.metrics import CHRF
 from toy_world import Toy
 
+from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.pools.record_writer import RecordWriter
 from dcmbr_fairseq.pools.rows import read_records
+from dcmbr_fairseq.preflight.auto_temperature import automatic_temperature
+from dcmbr_fairseq.sampling.prefix_sampler import PrefixSampler
 
 
 @pytest.fixture
@@ -83,7 +87,7 @@ def test_hub_gives_the_same_translations(fairseq_here: Fairseq, toy: Toy) -> Non
         model.encode(lines[0]), decoding="dcmbr", num_hyp=12, temp_hyp=1.0, temp_ref=1, seed=5, nbest=3
     )
     scores = [float(hypothesis["score"]) for hypothesis in hypotheses]
-    assert len(scores) >= 3 and scores == sorted(scores, reverse=True)
+    assert len(scores) == 3 and scores == sorted(scores, reverse=True)
 
 
 def test_hub_detokenises_for_the_utility(toy: Toy, tmp_path: Path) -> None:
@@ -216,7 +220,7 @@ def test_two_temperatures_and_sizes_give_separate_pools(fairseq_here: Fairseq, t
     for one, other in zip(separate, shared, strict=True):
         assert not one.pools.shared and len(one.pools.references.draws) == 20 and other.pools.shared
         assert one.pools.hypotheses.texts == other.pools.hypotheses.texts
-        assert one.fields["settings"]["ref_pool"] == "separate" and "BLEU" in one.row["signature"]
+        assert one.fields["settings"]["ref_pool"] == "separate" and "BLEU" in one.fields["signature"]
 
 
 ODD_LINES = [
@@ -264,3 +268,124 @@ def test_generate_keeps_odd_lines(fairseq_here: Fairseq, toy: Toy, tmp_path: Pat
     out = fairseq_here.generate(tmp_path / "bin", *others, "--batch-size", 4)
     assert sorted(number for number, _ in generated(out)) == list(range(len(ODD_LINES)))
     assert [record.id for record in read_records(path)] == list(range(len(ODD_LINES)))
+
+
+def test_a_line_too_short_for_its_limit_is_answered(fairseq_here: Fairseq, toy: Toy, caplog: Any) -> None:
+    """--min-len holds, as it does in fairseq where a longer line in the batch allows it."""
+    lines = ["a", "the dog sees a cat again ."]
+    limits = ["--max-len-a", 0.4, "--max-len-b", 0, "--buffer-size", 2, "--batch-size", 2]
+    for decoding in ("beam", "dcmbr"):
+        out = fairseq_here.interactive("".join(f"{line}\n" for line in lines), *options(toy, decoding), *limits)
+        assert [number for number, _ in generated(out)] == [0, 1]
+    short, long = (len(scores.split()) for _, scores in generated(out, "P"))
+    assert short == 1 + 1 and long <= 3 + 1  # --min-len 1, int(0.4 * 8); and the end of sentence
+    assert caplog.text.count("--max-len-a/-b give a short source 0 tokens: --min-len 1 holds") <= 1
+
+
+def test_sample_draws_what_it_prints(fairseq_here: Fairseq, toy: Toy, monkeypatch: Any, tmp_path: Path) -> None:
+    asked: list[tuple[int, ...]] = []
+    original = PrefixSampler.sample
+
+    def sample(self: Any, make_decoder: Any, batch: Any, specs: Any) -> Any:
+        asked.append(tuple(spec.size for spec in specs))
+        return original(self, make_decoder, batch, specs)
+
+    monkeypatch.setattr(PrefixSampler, "sample", sample)
+    line = options(toy, "sample", "--temp-hyp", 0.5, "--temp-ref", 1.0, "--batch-size", 23)
+    one = generated(fairseq_here.generate(*line))
+    four = generated(fairseq_here.generate(*line, "--nbest", 4))
+    whole = generated(fairseq_here.generate(*line, "--pools-out", tmp_path / "pools.jsonl"))
+    assert list(dict.fromkeys(asked)) == [(1,), (4,), (12, 12)]
+    assert one == whole == four[::4] and len(one) == 23
+
+
+def test_fewer_hypotheses_than_nbest_are_said_once(fairseq_here: Fairseq, toy: Toy, caplog: Any) -> None:
+    for decoding in ("sample", "dcmbr"):
+        caplog.clear()
+        fairseq_here.generate(*options(toy, decoding), "--nbest", 40)
+        assert caplog.text.count("--nbest 40 is more than the ") == 1
+    caplog.clear()
+    fairseq_here.generate(*options(toy, "sample"), "--nbest", 12)
+    assert "is more than the" not in caplog.text
+
+
+def test_the_hub_records_where_each_call_asks_it_to(toy: Toy, tmp_path: Path) -> None:
+    model, lines = hub(toy), toy.lines("en")
+    ask = {"decoding": "dcmbr", "num_hyp": 4}
+    first, second = tmp_path / "first.jsonl", tmp_path / "second.jsonl"
+    one = model.translate(lines[:2], pools_out=str(first), **ask)
+    model.translate(lines[2:4], **ask)  # recorded nowhere
+    other = model.translate(lines[4:5], pools_out=str(second), **ask)
+    one += model.translate(lines[5:7], pools_out=str(first), **ask)
+    model.translate(lines[7:8], beam=5)
+    model.task._recording.finish()
+    for path, expected in ((first, one), (second, other)):
+        records = list(read_records(path))
+        assert [record.fields["translation"] for record in records] == expected
+        assert [record.id for record in records] == list(range(len(expected)))
+    with pytest.raises(UserError, match="first.jsonl exists already: delete it, or give another name"):
+        model.translate(lines[:1], pools_out=str(first), **ask)
+    assert model.translate(lines[:1], **ask) == one[:1]
+
+
+def test_the_hub_s_automatic_temperature_is_the_checkpoint_s(toy: Toy) -> None:
+    lines = toy.lines("en")[:4]
+    ask = {"decoding": "dcmbr", "num_hyp": 12, "seed": 5}
+    temperature = automatic_temperature(0.1)
+    both = TransformerModel.from_pretrained(
+        str(toy.folder), "model.pt:earlier.pt", task={"_name": "translation_dcmbr", "data": str(toy.data_bin)}
+    )
+    for model in (hub(toy), both):
+        expected = model.translate(lines, temp_hyp=temperature, temp_ref=temperature, **ask)
+        assert model.translate(lines, temp_hyp="auto", temp_ref="auto", **ask) == expected
+    facts = both.task._loaded
+    assert [fact.label_smoothing for fact in facts] == [0.1, 0.1]
+
+
+@pytest.fixture
+def long_model(toy: Toy, tmp_path: Path) -> Path:
+    """The toy model, as one that was trained with 3000 source positions (they are computed, not learnt)."""
+    state = torch.load(toy.checkpoint)
+    state["cfg"]["model"].max_source_positions = state["cfg"]["task"]["max_source_positions"] = 3000
+    torch.save(state, tmp_path / "model.pt")
+    return tmp_path / "model.pt"
+
+
+def test_the_checkpoint_s_positions_hold(fairseq_here: Fairseq, toy: Toy, long_model: Path, caplog: Any) -> None:
+    """1,500 words are read whole, since 1,024 is the task's default and not what anybody asked for."""
+    line = " ".join(["dog"] * 1500)
+    ask = [*options(toy), "--path", long_model, "--max-len-b", 4]
+    whole = generated(fairseq_here.interactive(f"{line}\n", *ask))
+    assert "were cut" not in caplog.text
+    cut = generated(fairseq_here.interactive(f"{line}\n", *ask, "--max-source-positions", 600))
+    assert "longer than the 600 tokens that the model or --max-source-positions allows" in caplog.text
+    shorter = generated(fairseq_here.interactive(" ".join(["dog"] * 599) + "\n", *ask))
+    assert cut[0][1] == shorter[0][1] and len(whole) == 1
+    with pytest.raises(Exception, match="is invalid.*1501.*1024"):  # beam search stays as fairseq has it
+        fairseq_here.interactive(f"{line}\n", *options(toy, "beam"), "--path", long_model)
+    task = {"_name": "translation_dcmbr", "data": str(toy.data_bin), "max_source_positions": 1024}
+    model = TransformerModel.from_pretrained(str(long_model.parent), "model.pt", task=task)
+    caplog.clear()
+    ask = {"decoding": "dcmbr", "num_hyp": 12, "seed": 5, "max_len_b": 4}
+    assert model.translate([line], **ask) == [whole[0][1]] and "were cut" not in caplog.text
+    (answer,) = model.translate([" ".join(["dog"] * 4000)], **ask)  # cut, not refused
+    assert "longer than the 3000 tokens" in caplog.text and answer
+
+
+@pytest.mark.parametrize("decoding", ["beam", "mbr"])
+def test_checkpoints_in_parts_and_with_a_suffix_are_read(
+    fairseq_here: Fairseq, toy: Toy, tmp_path: Path, decoding: str
+) -> None:
+    expected = generated(fairseq_here.generate(*options(toy, decoding)))
+    for name in ("model-rank0.pt", "model_part0.pt", "model_part1.pt"):
+        shutil.copy(toy.checkpoint, tmp_path / name)
+    shutil.copy(toy.checkpoint, tmp_path / "other-shard0.pt")
+    for name, flags in (
+        ("model.pt", ["--checkpoint-suffix=-rank0"]),
+        ("model.pt", ["--checkpoint-shard-count", 2]),
+        ("other.pt", []),  # fairseq looks for the first shard by itself
+    ):
+        line = [*options(toy, decoding), "--path", tmp_path / name, *flags]
+        assert generated(fairseq_here.generate(*line)) == expected
+    with pytest.raises(UserError, match="model_part2.pt is not a file .by --path, --checkpoint-suffix"):
+        fairseq_here.generate(*options(toy, decoding), "--path", tmp_path / "model.pt", "--checkpoint-shard-count", 3)
