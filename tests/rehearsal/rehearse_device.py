@@ -68,7 +68,7 @@ def test_views_and_allocations_cost_nothing_and_kernels_copies_and_waits_are_cou
         assert counts.waits == 2
         torch.softmax(x, 0, out=x)
         assert x.sum().cpu() == pytest.approx(1)
-        assert any(place.startswith("waits") and "test_device.py" in place for place in counts.places)
+        assert any(place.startswith("waits") and "rehearse_device.py" in place for place in counts.places)
 
 
 def test_what_is_written_in_place_is_the_same_tensor() -> None:
