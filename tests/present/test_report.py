@@ -193,14 +193,21 @@ def test_numbers_that_are_not_finite_do_not_reach_the_page(tmp_path):
         list(views([Record(0, pools, row)], [Broken()], {}))
 
 
-def test_the_head_says_model_data_and_seed_first(tmp_path):
-    settings = {"decoding": "dcmbr", "num_hyp": 5, "path": "m.pt", "data": {"subset": "test", "sources": "abc"}}
-    records = [Record(i, Pools.of([pool_of(["a"])], "x"), {"settings": settings, "seed": 7 + i % 2}) for i in range(4)]
+def test_the_head_says_model_data_and_seed_first():
+    settings = {"decoding": "dcmbr", "num_hyp": 5, "nested": {"deep": True}}
+    identity = {
+        "checkpoint": {"files": ["a.pt"], "fingerprint": "aa"}, "text": {"fingerprint": None},
+        "sources": {"data": "bin", "subset": "test", "sentences": 4, "fingerprint": "bb"},
+    }  # fmt: skip
+    fields = {"settings": settings, "identity": identity}
+    records = [Record(i, Pools.of([pool_of(["a"])], "x"), {**fields, "seed": 7 + i % 2}) for i in range(4)]
     facts = describe(records, [build_utility("chrf", {})], [], None).facts
     assert list(facts.items()) == [
-        ("path", "m.pt"), ("seed", "7, 8"), ("decoding", "dcmbr"), ("num_hyp", "5"), ("data.subset", "test"),
-        ("data.sources", "abc"),
+        ("model", "a.pt (aa)"), ("data", "bin"), ("subset", "test"), ("seed", "7, 8"), ("decoding", "dcmbr"),
+        ("num_hyp", "5"), ("nested.deep", "true"),
     ]  # fmt: skip
+    old = [Record(0, records[0].pools, {"settings": {"path": "m.pt", "subset": "valid", "decoding": "sample"}})]
+    assert list(describe(old, [build_utility("chrf", {})], [], None).facts) == ["path", "subset", "decoding"]
 
 
 def test_several_utilities_stand_side_by_side(tmp_path):
