@@ -15,12 +15,21 @@ import multilingual_world
 import pytest
 import toy_world
 from filelock import FileLock
+from hypothesis import HealthCheck, settings
 
 SHARED = Path(__file__).parents[2] / "shared"
 sys.path.insert(0, str(fairseq_commands.REPOSITORY / "scripts"))  # for the demo's phrasebook
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in a shell's background: the tests of Ctrl-C need it
     signal.signal(signal.SIGINT, signal.default_int_handler)
+#: scripts/fuzz.sh: so many inputs for every property that does not say itself how many.
+settings.register_profile(
+    "long",
+    max_examples=int(os.environ.get("DCMBR_FUZZ_INPUTS", 10_000)),
+    deadline=None,
+    print_blob=True,
+    suppress_health_check=list(HealthCheck),
+)
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # one thread a worker: pytest-xdist already fills the cores
 
 

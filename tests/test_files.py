@@ -1,5 +1,6 @@
 """Outputs appear whole and together, or not at all; .gz as plain; what is no regular file is never replaced."""
 
+import ast
 import contextlib
 import errno
 import fcntl
@@ -17,6 +18,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from fairseq_commands import PACKAGE
 
 from dcmbr_fairseq import temporary
 from dcmbr_fairseq.errors import UserError
@@ -425,6 +427,31 @@ def test_a_byte_order_mark_is_no_text(tmp_path):
     assert read_lines(tmp_path / "marked") == ["a", "\ufeffb"]  # only at the beginning
     (tmp_path / "marked.gz").write_bytes(gzip.compress(b"\xef\xbb\xbf"))
     assert read_lines(tmp_path / "marked.gz") == [""]
+
+
+# ---------------------------------------------------------------------------------------------------- every writer
+
+
+#: Where files may be opened for writing, renamed or removed: the rule of outputs, and the journals that resume.
+WRITING = {"files.py", "temporary.py", "present/tidy.py", "pools/resumable_writer.py", "pools/record_writer.py"}
+WRITERS_OF_OTHERS = {"write_text", "write_bytes", "rename", "unlink", "mkstemp", "NamedTemporaryFile", "savez", "touch"}
+
+
+def writes(node: ast.AST) -> bool:
+    """Whether a call opens a file for writing, or changes what is in a folder."""
+    if not isinstance(node, ast.Call):
+        return False
+    name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+    given = [*node.args[1:2], *(keyword.value for keyword in node.keywords)]
+    modes = [part.value for part in given if isinstance(part, ast.Constant) and isinstance(part.value, str)]
+    opens = name in ("open", "fdopen") and any(set(mode) & set("wax+") for mode in modes if len(mode) < 5)
+    of_os = isinstance(node.func, ast.Attribute) and getattr(node.func.value, "id", "") == "os"
+    return opens or name in WRITERS_OF_OTHERS or (of_os and name in ("replace", "remove", "open"))
+
+
+def test_outputs_are_written_in_one_place() -> None:
+    modules = {str(path.relative_to(PACKAGE)): ast.parse(path.read_text("utf-8")) for path in PACKAGE.rglob("*.py")}
+    assert {name for name, tree in modules.items() if any(map(writes, ast.walk(tree)))} == WRITING
 
 
 # ------------------------------------------------------------------------------------------------------- leftovers

@@ -17,7 +17,7 @@ ENDINGS = [signal.SIGTERM, signal.SIGHUP]
 
 #: A command of ours in the middle of its output, as cli.main runs it.
 COMMAND = """
-import signal, sys, time
+import signal, sys, time, types
 from dcmbr_fairseq import cli
 from dcmbr_fairseq.files import atomic_writer
 
@@ -31,9 +31,9 @@ def run(args):
     finally:
         print("cleaned up")
 
-cli.build_parser = lambda chosen: __import__("argparse").ArgumentParser()
-cli.argparse.ArgumentParser.parse_known_args = lambda *_: (
-    cli.argparse.Namespace(run=run, command="try", fairseq_flags=[]), [])
+sys.modules["try_command"] = types.ModuleType("try_command")
+sys.modules["try_command"].run, sys.modules["try_command"].add_arguments = run, lambda parser: None
+cli.COMMANDS["try"] = ("try_command", "a command of this test")
 """
 
 
@@ -56,7 +56,7 @@ def running(folder: Path, code: str, **options: object) -> Iterator[subprocess.P
 
 @pytest.mark.parametrize("ending", ENDINGS)
 def test_a_command_cleans_up_and_dies_of_the_signal(tmp_path, ending):
-    with running(tmp_path, f"{COMMAND}\ncli.main([])") as process:
+    with running(tmp_path, f"{COMMAND}\ncli.main(['try'])") as process:
         assert len(os.listdir(tmp_path)) == 1
         process.send_signal(ending)
         out, errors = process.communicate(timeout=30)
@@ -65,7 +65,7 @@ def test_a_command_cleans_up_and_dies_of_the_signal(tmp_path, ending):
 
 
 def test_earlier_handlers_have_the_last_word(tmp_path):
-    code = f"{COMMAND}\nsignal.signal(signal.SIGTERM, lambda *_: print('theirs'))\nprint(cli.main([]))"
+    code = f"{COMMAND}\nsignal.signal(signal.SIGTERM, lambda *_: print('theirs'))\nprint(cli.main(['try']))"
     with running(tmp_path, code) as process:
         process.send_signal(signal.SIGTERM)
         out, _ = process.communicate(timeout=30)
@@ -73,7 +73,7 @@ def test_earlier_handlers_have_the_last_word(tmp_path):
 
 
 def test_nohup_stays_in_force(tmp_path):
-    code = f"signal = __import__('signal')\nsignal.signal(signal.SIGHUP, signal.SIG_IGN)\n{COMMAND}\ncli.main([])"
+    code = f"signal = __import__('signal')\nsignal.signal(signal.SIGHUP, signal.SIG_IGN)\n{COMMAND}\ncli.main(['try'])"
     with running(tmp_path, code) as process:
         process.send_signal(signal.SIGHUP)
         time.sleep(0.3)
@@ -84,7 +84,7 @@ def test_nohup_stays_in_force(tmp_path):
 
 def test_a_second_signal_ends_it_at_once(tmp_path):
     code = COMMAND.replace('print("cleaned up")', 'print("cleaning", flush=True); time.sleep(60)')
-    with running(tmp_path, f"{code}\ncli.main([])") as process:
+    with running(tmp_path, f"{code}\ncli.main(['try'])") as process:
         process.send_signal(signal.SIGTERM)
         assert process.stdout.readline() == "cleaning\n"
         process.send_signal(signal.SIGTERM)
@@ -93,7 +93,7 @@ def test_a_second_signal_ends_it_at_once(tmp_path):
 
 def test_a_forked_child_cleans_up_nothing(tmp_path):
     code = COMMAND.replace("time.sleep(60)", "import os; os.fork() or time.sleep(60); os.wait()")
-    with running(tmp_path, f"{code}\ncli.main([])") as process:
+    with running(tmp_path, f"{code}\ncli.main(['try'])") as process:
         children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
         while not children.read_text():
             time.sleep(0.01)
