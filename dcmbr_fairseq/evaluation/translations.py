@@ -1,5 +1,6 @@
 """Reading finished translations: plain text, JSON records, or the log of fairseq-generate and fairseq-interactive."""
 
+import itertools
 import json
 import re
 from collections import Counter
@@ -15,7 +16,7 @@ from dcmbr_fairseq.pools.rows import parse_versioned
 FORMATS = ("auto", "plain", "records", "log")
 
 #: A detokenised hypothesis line of fairseq. Logger lines, which share the stream, start with a date instead.
-_DETOKENISED = re.compile(r"D-(\d+)\t([^\t]*)\t(.*)", re.DOTALL)
+_DETOKENISED = re.compile(r"D-(\d{1,18})\t([^\t]*)\t(.*)", re.DOTALL)
 _HYPOTHESIS = re.compile(r"H-\d+\t[^\t]*\t")
 
 
@@ -136,11 +137,18 @@ def in_order(texts: dict[int, str], path: PathLike, expected: int | None) -> lis
             f"{path} has {found} translations but the references have {count} lines: "
             "give files that belong to the same test set"
         )
-    missing = [number for number in range(count) if number not in texts]
-    if missing:
-        some = ", ".join(map(str, missing[:5])) + (", ..." if len(missing) > 5 else "")
+    others = sorted(number for number in texts if not 0 <= number < count)
+    lacking = count - (len(texts) - len(others))
+    if lacking:
+        first = itertools.islice((number for number in range(count) if number not in texts), 5)
+        some = ", ".join(map(str, first)) + (", ..." if lacking > 5 else "")
         raise UserError(
-            f"{path} lacks {len(missing)} of {count} sentences (ids {some}): decode them, or merge all shards first"
+            f"{path} lacks {lacking} of {count} sentences (ids {some}): decode them, or merge all shards first"
+        )
+    if others:
+        raise UserError(
+            f"{path} has the id {others[0]}, but the test set's are 0 to {count - 1}: "
+            "give files that belong to the same test set"
         )
     return [texts[number] for number in sorted(texts)]
 
