@@ -3,6 +3,9 @@
 import os
 import resource
 import signal
+import subprocess
+import sys
+from argparse import Namespace
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +19,10 @@ from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.training.averaging import average, last_checkpoints
 
 
-def write(path: Path, **parameters: torch.Tensor) -> Path:
+def write(path: Path, cfg: dict[str, Any] | None = None, **parameters: torch.Tensor) -> Path:
     """A checkpoint with these parameters, an optimiser's state, and something that tells which one it is."""
-    torch.save({"model": parameters, "last_optimizer_state": {"step": 3}, "extra_state": {"name": path.name}}, path)
+    state = {"model": parameters, "last_optimizer_state": {"step": 3}, "extra_state": {"name": path.name}, "cfg": cfg}
+    torch.save(state, path)
     return path
 
 
@@ -42,7 +46,7 @@ def test_the_mean_of_three(tmp_path: Path) -> None:
 def test_the_same_checkpoints_give_the_same_bytes_in_a_file_and_in_a_pipe(tmp_path: Path) -> None:
     one = write(tmp_path / "one.pt", w=torch.randn(100))
     outputs = [tmp_path / "a.pt", tmp_path / "b.pt", tmp_path / "pipe"]
-    os.mkfifo(outputs[-1])
+    os.mkfifo(outputs[-1])  # not a file that could be lost
     reading = os.open(outputs[-1], os.O_RDONLY | os.O_NONBLOCK)
     for output in outputs:
         assert main(["average", str(one), "--output", str(output)]) == 0
@@ -57,7 +61,7 @@ def test_a_full_disk_keeps_what_was_there(tmp_path: Path, capsys: pytest.Capture
     limits, handler = resource.getrlimit(resource.RLIMIT_FSIZE), signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, limits[1]))
     try:
-        assert main(["average", str(one), "--output", str(out)]) == 1
+        assert main(["average", str(one), "--output", str(out), "--force"]) == 1
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
         signal.signal(signal.SIGXFSZ, handler)
@@ -92,8 +96,71 @@ def test_last_checkpoints_by_update_before_epoch(tmp_path: Path) -> None:
         last_checkpoints(tmp_path, 4)
     with pytest.raises(UserError, match="--last must be at least 1, got 0"):
         last_checkpoints(tmp_path, 0)
-    with pytest.raises(UserError, match="has 0 numbered checkpoints"):
+    with pytest.raises(UserError, match="has 0 numbered checkpoints; train first"):
         last_checkpoints(tmp_path / "absent", 1)
+
+
+def test_a_short_run_has_a_last_checkpoint_too(tmp_path: Path) -> None:
+    (tmp_path / "checkpoint_last.pt").touch()
+    assert last_checkpoints(tmp_path, 1) == [tmp_path / "checkpoint_last.pt"]
+    with pytest.raises(UserError, match="--last 2: .* has 0 numbered checkpoints; --last 1 takes checkpoint_last.pt"):
+        last_checkpoints(tmp_path, 2)
+
+
+def test_real_checkpoints_give_the_same_bytes_in_any_process(toy: Toy, tmp_path: Path) -> None:
+    """Whatever order Python's hashes have."""
+    for name in ("1", "2"):
+        line = [sys.executable, "-P", "-m", "dcmbr_fairseq.cli", "average", toy.checkpoint, toy.checkpoint, "--output"]
+        subprocess.run([*line, tmp_path / name], env={**os.environ, "PYTHONHASHSEED": name}, check=True)
+    assert (tmp_path / "1").read_bytes() == (tmp_path / "2").read_bytes()
+
+
+def test_an_output_that_exists_is_replaced_only_by_force(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    one, out = write(tmp_path / "one.pt", w=torch.ones(2)), tmp_path / "out.pt"
+    out.write_text("hours of training")
+    assert main(["average", str(one), "--output", str(out)]) == 1
+    assert f"--output {out} exists already: give another name, or replace it with --force" in capsys.readouterr().err
+    assert out.read_text() == "hours of training"
+    assert main(["average", str(one), "--output", str(out), "--force"]) == 0
+    assert read(out)["model"]["w"].tolist() == [1, 1]
+
+
+SMOOTHING = {"criterion": {"_name": "label_smoothed_cross_entropy", "label_smoothing": 0.1}, "common": {"seed": 1}}
+OTHER_RUNS: dict[str, tuple[dict[str, Any], str]] = {
+    "smoothing": ({"criterion": {"label_smoothing": 0.2}}, "label_smoothing 0.1 and 0.2"),
+    "seed": ({"common": {"seed": 2}}, "seed 1 and 2"),
+    "older": ({"args": Namespace(seed=3, save_dir="x")}, "seed 1 and 3"),
+}
+
+
+@pytest.mark.parametrize("case", OTHER_RUNS)
+def test_other_runs_are_not_mixed_in_silence(case: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    other, says = OTHER_RUNS[case]
+    paths = [
+        write(tmp_path / "1.pt", SMOOTHING, w=torch.ones(2)),
+        write(tmp_path / "2.pt", {**SMOOTHING, **other}, w=torch.zeros(2)),
+    ]
+    line = ["average", *map(str, paths), "--output", str(tmp_path / "out.pt")]
+    assert main(line) == 1
+    assert f"{paths[0]} and {paths[1]} were trained with other settings ({says})" in capsys.readouterr().err
+    assert main([*line, "--mix-settings"]) == 0
+    assert read(tmp_path / "out.pt")["model"]["w"].tolist() == [0.5, 0.5]
+
+
+def test_a_run_that_went_on_elsewhere_is_one_run(tmp_path: Path) -> None:
+    """Longer, on other machines, under another name, with data in another place."""
+    later = {
+        **SMOOTHING, "optimization": {"max_update": 9, "update_freq": [4]}, "checkpoint": {"save_dir": "b"},
+        "distributed_training": {"distributed_world_size": 2}, "task": {"data": "elsewhere"},
+        "dataset": {"max_tokens": 100, "num_workers": 0},
+    }  # fmt: skip
+    before = {
+        **SMOOTHING, "optimization": {"max_update": 3, "update_freq": [1]}, "checkpoint": {"save_dir": "a"},
+        "distributed_training": {"distributed_world_size": 8}, "task": {"data": "here"},
+        "dataset": {"max_tokens": 400, "num_workers": 1},
+    }  # fmt: skip
+    paths = [write(tmp_path / f"{i}.pt", cfg, w=torch.ones(1)) for i, cfg in enumerate((before, later))]
+    assert average(paths)["model"]["w"].tolist() == [1]
 
 
 def test_refusals(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
