@@ -40,6 +40,10 @@ class GeneralizedEntropyCriterionConfig(FairseqDataclass):
         metadata={"help": "weight beta >= 0 of the regulariser; 0 is plain likelihood training (paper: 0.1 to 0.5)"},
     )
     report_accuracy: bool = field(default=False, metadata={"help": "report the share of tokens ranked first"})
+    ignore_prefix_size: int = field(
+        default=0,
+        metadata={"help": "leave out the first N target tokens, as in label smoothing: 1 where a language token leads"},
+    )
     sentence_avg: bool = II("optimization.sentence_avg")
 
 
@@ -50,8 +54,10 @@ class GeneralizedEntropyCriterion(LabelSmoothedCrossEntropyCriterion):
     The base class lends its unpacking of the model's output and its accuracy; no label smoothing is left in it.
     """
 
-    def __init__(self, task, sentence_avg, ger_alpha, ger_beta, report_accuracy=False):
-        super().__init__(task, sentence_avg, label_smoothing=0.0, report_accuracy=report_accuracy)
+    def __init__(self, task, sentence_avg, ger_alpha, ger_beta, report_accuracy=False, ignore_prefix_size=0):
+        if ignore_prefix_size < 0:
+            raise UserError(f"--ignore-prefix-size must be at least 0, got {ignore_prefix_size}")
+        super().__init__(task, sentence_avg, 0.0, ignore_prefix_size, report_accuracy)
         self.alpha, self.beta = validated(ger_alpha, ger_beta)
 
     def forward(self, model, sample, reduce=True):

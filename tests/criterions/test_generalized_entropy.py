@@ -226,14 +226,16 @@ def gradients(model):
 
 @pytest.mark.parametrize("epsilon, beta", [(0.1, 0.111), (0.2, 0.25), (0.3, 0.429)])
 @pytest.mark.parametrize("alpha", [1.0, 1 - 1e-9])
-def test_alpha_one_is_label_smoothing_up_to_a_factor_and_a_constant(world, alpha, epsilon, beta):
+@pytest.mark.parametrize("prefix", [0, 1, 2])
+def test_alpha_one_is_label_smoothing_up_to_a_factor_and_a_constant(world, alpha, epsilon, beta, prefix):
     model, task, data = world
     sample = batch(data, range(12))
+    counted = sample["target"][:, prefix:].ne(task.target_dictionary.pad()).sum().item()
     words = len(task.target_dictionary)
     e = epsilon * words / (words - 1)
     assert epsilon / (1 - epsilon) == pytest.approx(beta, abs=5e-4)  # the limit of many words
-    smoothed = LabelSmoothedCrossEntropyCriterion(task, False, label_smoothing=epsilon)
-    ours = GeneralizedEntropyCriterion(task, False, ger_alpha=alpha, ger_beta=e / (1 - e))
+    smoothed = LabelSmoothedCrossEntropyCriterion(task, False, epsilon, ignore_prefix_size=prefix)
+    ours = GeneralizedEntropyCriterion(task, False, alpha, e / (1 - e), ignore_prefix_size=prefix)
 
     def run(criterion):
         model.zero_grad()
@@ -242,7 +244,8 @@ def test_alpha_one_is_label_smoothing_up_to_a_factor_and_a_constant(world, alpha
         return loss.item() / tokens, gradients(model) / tokens
 
     theirs, mine = run(smoothed), run(ours)
-    assert theirs[0] == pytest.approx((1 - e) * mine[0] + e * math.log(words), rel=1e-6)
+    constant = e * math.log(words) * counted / sample["ntokens"]  # fairseq divides by all tokens, prefix included
+    assert theirs[0] == pytest.approx((1 - e) * mine[0] + constant, rel=1e-6)
     torch.testing.assert_close(theirs[1], (1 - e) * mine[1], rtol=0, atol=1e-6)
 
 
@@ -287,3 +290,8 @@ def test_impossible_settings_are_named(world, alpha, beta, message):
     with pytest.raises(UserError) as error:
         GeneralizedEntropyCriterion(world[1], False, ger_alpha=alpha, ger_beta=beta)
     assert message in str(error.value)
+
+
+def test_a_negative_prefix_is_refused(world):
+    with pytest.raises(UserError, match="--ignore-prefix-size must be at least 0, got -1"):
+        GeneralizedEntropyCriterion(world[1], False, ger_alpha=0.5, ger_beta=0.1, ignore_prefix_size=-1)
