@@ -5,6 +5,7 @@ import dataclasses
 import json
 import math
 import os
+from collections.abc import Sequence
 
 from dcmbr_fairseq.corpus.clean import (
     REASONS,
@@ -14,10 +15,10 @@ from dcmbr_fairseq.corpus.clean import (
     normalize_file,
 )
 from dcmbr_fairseq.corpus.filters import Limits
-from dcmbr_fairseq.corpus.normalize import Normalization
+from dcmbr_fairseq.corpus.normalize import LANGUAGES, Normalization
 from dcmbr_fairseq.corpus.streams import aligned_length
-from dcmbr_fairseq.errors import UserError
-from dcmbr_fairseq.files import atomic_writer
+from dcmbr_fairseq.errors import UserError, nearest
+from dcmbr_fairseq.files import atomic_writer, is_stream
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -31,8 +32,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 FILTER = f"""Copy the sentence pairs that no rule drops, and print how many each rule has dropped. A pair is counted at
-the first rule that applies, in this order: {", ".join(REASONS)}. The defaults are the filters of Zeng et al. (2021).
-Files may be plain or .gz; both outputs appear, complete, or neither."""
+the first rule that applies, in this order: {", ".join(REASONS)}. The limits are those of Zeng et al. (2021),
+whose filters the paper uses; empty and copy are rules of ours, and score is asked only where scores are given. Files
+may be plain or .gz; both outputs appear, complete, or neither."""
 
 NORMALIZE = """Normalise punctuation as Moses does, and white space; for Romanian also letters with a cedilla (written
 with a comma below since Unicode 3.0). Line i of the output is line i of the input."""
@@ -113,7 +115,7 @@ def run_filter(args: argparse.Namespace) -> None:
         raise UserError("--scores and --min-score belong together: give both, or neither")
     if args.min_score is not None and math.isnan(args.min_score):
         raise UserError("--min-score must be a number, got nan")
-    distinct_outputs(*args.out, args.report)
+    distinct_files([args.source, args.target, args.scores], [*args.out, args.report])
     limits = Limits(args.max_words, args.max_word_length, args.max_ratio, args.min_score, args.score_per_word)
     settings = FilterSettings(limits, tuple(args.skip), args.invalid_utf8 == "refuse")
     report = filter_files([args.source, args.target], args.out, settings, args.scores, args.processes)
@@ -126,7 +128,8 @@ def run_normalize(args: argparse.Namespace) -> None:
     at_least_one("--processes", args.processes)
     if args.romanian_diacritics == "remove" and args.lang != "ro":
         raise UserError(f"--romanian-diacritics remove goes with --lang ro, got --lang {args.lang}")
-    distinct_outputs(args.output, args.report)
+    known_language(args.lang)
+    distinct_files([args.input], [args.output, args.report])
     settings = Normalization(args.lang, not args.no_punctuation, args.romanian_diacritics == "keep")
     report = normalize_file(args.input, args.output, settings, args.invalid_utf8 == "refuse", args.processes)
     print(f"{report.lines} lines, {report.changed} changed, {report.blanked} not UTF-8 (left empty)")
@@ -160,8 +163,38 @@ def at_least_one(flag: str, value: float) -> None:
         raise UserError(f"{flag} must be at least 1, got {value}")
 
 
-def distinct_outputs(*paths: str | None) -> None:
-    """Raises UserError where two outputs have one name."""
-    given = [os.path.realpath(path) for path in paths if path is not None]
-    if len(set(given)) < len(given):
-        raise UserError(f"the outputs need different names, got {' and '.join(filter(None, paths))}")
+def distinct_files(inputs: Sequence[str | None], outputs: Sequence[str | None]) -> None:
+    """Refuse to write two things into one file, or over what is read; pipes and devices may be named twice.
+
+    Raises:
+        UserError: two outputs are one file, or an output is an input, by whatever names they go.
+    """
+    read, written = ([path for path in paths if path is not None] for paths in (inputs, outputs))
+    for number, path in enumerate(written):
+        if is_stream(path):
+            continue
+        for other in read:
+            if same_file(path, other):
+                raise UserError(f"the output {path} would overwrite the input {other}: give it another name")
+        if any(same_file(path, other) for other in written[:number]):
+            raise UserError(f"the outputs need different names, got {' and '.join(written)}")
+
+
+def same_file(one: str, other: str) -> bool:
+    """Whether two paths lead to one place: by name, through links, or as two names of one file."""
+    if os.path.realpath(one) == os.path.realpath(other):
+        return True
+    return os.path.exists(one) and os.path.exists(other) and os.path.samefile(one, other)
+
+
+def known_language(code: str) -> None:
+    """Refuse what is no language: it would be treated as one that has no rules of its own.
+
+    Raises:
+        UserError: ``code`` is none of the two-letter codes of ISO 639-1.
+    """
+    if code not in LANGUAGES:
+        close = nearest(code, sorted(LANGUAGES))
+        meant = f" (did you mean {close}?)" if close else ""
+        raise UserError(f"--lang {code} is no two-letter code of a language{meant}: give for instance de or ro")
+

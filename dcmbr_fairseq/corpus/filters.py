@@ -1,7 +1,9 @@
 """Rules that drop sentence pairs from a training corpus: pure functions of one pair, each with its name and limit.
 
-The defaults are the filters of Zeng et al. (2021), which the paper applies to WMT 2020; what they do to duplicates
-stands in duplicates.py, since it takes more than one pair to see one. Words are separated by white space.
+The paper filters WMT 2020 as Zeng et al. (2021) do. Theirs are length, word-length, ratio, unicode, html, score and
+duplicates, with these limits; empty and copy are ours, score needs alignment scores, and how exactly a rule judges is
+our reading. Duplicates stand in duplicates.py, since it takes more than one pair to see one. Words are separated by
+white space.
 """
 
 import re

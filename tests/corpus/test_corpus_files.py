@@ -231,7 +231,35 @@ def test_other_bad_input_is_one_sentence(tmp_path, two_files, monkeypatch, capsy
     assert_nothing_written(tmp_path, ["s", "t", "cut.gz"])
 
 
-DCMBR = [sys.executable, "-m", "dcmbr_fairseq.cli", "corpus"]
+@pytest.mark.parametrize("name", ["s", "./s", "hard", "soft", "below/../s"])
+@pytest.mark.parametrize("tool", ["filter", "filter second", "scores", "normalize", "report"])
+def test_no_input_is_overwritten_by_whatever_name(tmp_path, two_files, monkeypatch, capsys, tool, name):
+    monkeypatch.chdir(tmp_path)
+    os.mkdir("below")
+    os.link("s", "hard")
+    os.symlink("s", "soft")
+    before = read(tmp_path / "s")
+    command = {
+        "filter": ["filter", "s", "t", "--out", name, "b"],
+        "filter second": ["filter", "t", "s", "--out", "a", name],
+        "scores": ["filter", "t", "t", "--out", "a", name, "--scores", "s", "--min-score", 0],
+        "normalize": ["normalize", "s", name, "--lang", "en"],
+        "report": ["normalize", "s", "a", "--lang", "en", "--report", name],
+    }[tool]
+    status, error = corpus(tmp_path, command, capsys)
+    assert status == 1 and f"the output {name} would overwrite the input s: give it another name" in error
+    assert read(tmp_path / "s") == before
+    assert_nothing_written(tmp_path, ["s", "t", "below", "hard", "soft"])
+
+
+@pytest.mark.parametrize(("code", "says"), [("xx", ""), ("rou", " (did you mean"), ("", ""), ("RO", ""), ("en-US", "")])
+def test_what_is_no_language_is_refused(tmp_path, two_files, capsys, code, says):
+    status, error = corpus(tmp_path, ["normalize", tmp_path / "s", tmp_path / "a", "--lang", code], capsys)
+    assert status == 1 and f"--lang {code} is no two-letter code of a language{says}" in error
+    assert_nothing_written(tmp_path, ["s", "t"])
+
+
+DCMBR = [sys.executable, "-P", "-m", "dcmbr_fairseq.cli", "corpus"]
 
 
 def test_a_full_disk_leaves_nothing(tmp_path):
