@@ -25,7 +25,7 @@ copy_checkout() { # an installation in the checkout itself would leave build/, w
 install_with() { # INSTALLER PYTHON ENVIRONMENT
     case $1 in
         pip | pip23)
-            "$2" -m venv "$3"
+            "$2" -I -m venv "$3"
             if [[ $1 == pip23 ]]; then
                 "$3/bin/pip" install --quiet 'pip==23.*'
             else
@@ -34,7 +34,7 @@ install_with() { # INSTALLER PYTHON ENVIRONMENT
             "$3/bin/pip" install --quiet "$scratch/checkout"
             ;;
         uv)
-            "$2" -m venv "$scratch/uv"
+            "$2" -I -m venv "$scratch/uv"
             "$scratch/uv/bin/pip" install --quiet uv
             "$scratch/uv/bin/uv" venv --quiet --python "$2" "$3"
             "$scratch/uv/bin/uv" pip install --quiet --python "$3/bin/python" "$scratch/checkout"
@@ -74,18 +74,18 @@ trial() { # INSTALLER PYTHON FOLDER
     cd "$3"
     export PATH=$3/environment/bin:$PATH
     local package
-    package=$(python -c 'import dcmbr_fairseq, pathlib; print(pathlib.Path(dcmbr_fairseq.__file__).parent)')
+    package=$(python -P -c 'import dcmbr_fairseq, pathlib; print(pathlib.Path(dcmbr_fairseq.__file__).parent)')
     [[ $package == "$3"/environment/* ]]
     dcmbr --help >help.txt
     train_toy "$package"
     decode both.txt fairseq-generate --user-dir "$package"
-    decode installed.txt python -c 'import dcmbr_fairseq; from fairseq_cli.generate import cli_main; cli_main()'
+    decode installed.txt python -P -c 'import dcmbr_fairseq; from fairseq_cli.generate import cli_main; cli_main()'
     diff <(grep '^D-' both.txt) <(grep '^D-' installed.txt)
 }
 
 versions() { # ENVIRONMENT: torch and numpy
     local code='from importlib.metadata import version as v; print("torch", v("torch"), " numpy", v("numpy"))'
-    "$1/bin/python" -c "$code" 2>/dev/null || echo "torch -  numpy -"
+    "$1/bin/python" -P -c "$code" 2>/dev/null || echo "torch -  numpy -"
 }
 
 copy_checkout

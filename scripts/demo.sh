@@ -23,8 +23,6 @@ SRC=en
 TGT=de
 MERGES=3000
 
-encode() { apply_bpe "$WORK/bpe.codes" "$2" "$3"; }
-
 # side_by_side FOLDER...: the first test sentences that each system translates differently from the one before it.
 side_by_side() {
     local folder columns=()
@@ -43,12 +41,9 @@ setup_venv demo
 export DCMBR_USE_VENV_AS_IS=1 # the scripts called from here need not look again
 SECONDS=0
 
-step "make the phrasebook" "$WORK/raw" \
+step "make the phrasebook" "$WORK/raw" --with PAIRS HELD_OUT -- \
     python "$ROOT/scripts/phrasebook/make.py" {} --pairs "$PAIRS" --valid "$HELD_OUT" --test "$HELD_OUT"
-step "tokenise" "$WORK/tok" for_all_texts tokenise "$WORK/raw" {}
-step "learn BPE, $MERGES merges" "$WORK/bpe.codes" learn_bpe "$MERGES" {} "$WORK/tok/train.$SRC" "$WORK/tok/train.$TGT"
-step "apply BPE" "$WORK/bpe" for_all_texts encode "$WORK/tok" {}
-step "binarise" "$WORK/bin" binarise "$SRC" "$TGT" "$WORK/bpe" {} test
+to_tensors "$WORK" "$WORK/raw" test
 # The model is tiny: more threads than these only wait for each other.
 threads=$(nproc)
 OMP_NUM_THREADS="${OMP_NUM_THREADS:-$((threads < 4 ? threads : 4))}" \
@@ -57,9 +52,9 @@ OMP_NUM_THREADS="${OMP_NUM_THREADS:-$((threads < 4 ? threads : 4))}" \
 export OMP_NUM_THREADS="${OMP_NUM_THREADS:-1}"
 folders=()
 for system in $SYSTEMS; do
-    folders+=("$(label "$system")")
-    step "translate with $system" "$WORK/decode/${folders[-1]}" \
-        generate "$WORK/bin" "$SRC" "$TGT" test "$WORK/checkpoints/checkpoint_last.pt" "$system" {}
+    folder="$(label "$system")"
+    folders+=("$folder")
+    translate "translate" "$WORK/decode" "$WORK/bin" test "$WORK/checkpoints/checkpoint_last.pt" "$system"
 done
 
 printf '\nThe phrasebook, English to German: %s test pairs\n' "$HELD_OUT"

@@ -12,7 +12,7 @@ source "$(dirname "$0")/lib.sh"
 [[ $# == 2 ]] || usage "$0"
 WORK="${WORK:-$ROOT/work/gpu_check}"
 setup_venv
-python -c 'import torch; raise SystemExit(not torch.cuda.is_available())' || die "torch sees no CUDA device here"
+python -P -c 'import torch; raise SystemExit(not torch.cuda.is_available())' || die "torch sees no CUDA device here"
 mkdir -p "$WORK"
 
 # decode NAME FLAGS...: translations in input order in WORK/NAME.txt, and the seconds it took

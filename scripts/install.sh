@@ -14,7 +14,7 @@ cd "$(dirname "$0")/.."
 venv=${VENV:-$PWD/.venv}
 
 # Debian's Python comes without ensurepip, and cannot make an environment then.
-suits() { "$1" -c 'import sys, venv, ensurepip; sys.exit(not (3, 11) <= sys.version_info < (3, 13))' 2>/dev/null; }
+suits() { "$1" -I -c 'import sys, venv, ensurepip; sys.exit(not (3, 11) <= sys.version_info < (3, 13))' 2>/dev/null; }
 
 find_python() {
     local candidate
@@ -33,7 +33,7 @@ wanted() { { pwd && cat setup.py scripts/fairseq.lock scripts/install.sh; } | sh
 
 if [[ ! -e $venv ]]; then
     python=$(find_python)
-    "$python" -m venv "$venv"
+    "$python" -I -m venv "$venv"
 fi
 exec 9>"$venv/install.lock"
 flock 9 # two scripts started at once install once
@@ -46,8 +46,8 @@ if ! suits "$venv/bin/python"; then
     echo "install.sh: error: $venv is broken, or not of Python 3.11 or 3.12: remove that folder, run this again" >&2
     exit 1
 fi
-pip=("$venv/bin/python" -m pip)
-"${pip[@]}" --version >/dev/null 2>&1 || "$venv/bin/python" -m ensurepip >/dev/null # uv makes environments without pip
+pip=("$venv/bin/python" -P -m pip)
+"${pip[@]}" --version >/dev/null 2>&1 || "$venv/bin/python" -P -m ensurepip >/dev/null # uv makes environments without pip
 echo "Installing dcmbr_fairseq${extras:+[$extras]} into $venv (the first time takes some minutes) ..." >&2
 "${pip[@]}" install --quiet --no-deps --require-hashes -r scripts/fairseq.lock
 "${pip[@]}" install --quiet --editable ".${extras:+[$extras]}"

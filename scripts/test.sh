@@ -7,4 +7,4 @@ bash scripts/install.sh test
 export OMP_NUM_THREADS=${OMP_NUM_THREADS:-1} # each worker computes on one core
 # Three workers, since tests wait for programs that they start. A file stays with one worker, and the longest come first
 # (tests/conftest.py), so that all end at the same time.
-exec .venv/bin/python -m pytest -n 3 --dist loadscope --no-loadscope-reorder "$@"
+exec .venv/bin/python -P -m pytest -n 3 --dist loadscope --no-loadscope-reorder "$@"

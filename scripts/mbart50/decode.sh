@@ -20,16 +20,17 @@ setup_venv
 
 TASK_FLAGS=(--task translation_multi_simple_epoch_dcmbr --lang-dict "$MBART50/ML50_langs.txt" --lang-tok-style mbart
     --encoder-langtok src --decoder-langtok --bpe sentencepiece --sentencepiece-model "$MBART50/sentence.bpe.model")
+PRECISION="${PRECISION---fp16}"
 POOL_FLAGS=(--max-rows "$MAX_ROWS")
 if has_gpu; then
-    read -r -a precision <<<"${PRECISION---fp16}"
+    read -r -a precision <<<"$PRECISION"
     TASK_FLAGS+=("${precision[@]}")
 fi
+TASK_BASIS=(MAX_ROWS PRECISION --from "MBART50=$MBART50/ML50_langs.txt" "MBART50=$MBART50/sentence.bpe.model")
 
 for system in $SYSTEMS; do
     for NUM in $SIZES; do
-        step "$NAME $1, $(label "$system")" "$DIR/decode/$(label "$system")" \
-            generate "$DIR/bin" "$SOURCE" "$TARGET" test "$MBART50/model.pt" "$system" {}
+        translate "$NAME $1, N = $NUM" "$DIR/decode" "$DIR/bin" test "$MBART50/model.pt" "$system"
         [[ "$system" != beam ]] || break
     done
 done

@@ -17,32 +17,14 @@ source "$(dirname "$0")/settings.sh"
 set_direction "$1"
 setup_venv
 
-# tidy OUTPUT: the scores as a table with a row for each system and metric, the settings in columns.
-tidy() { python -c "$TIDY" "$NAME-$SRC-$TGT" "$DIR/results.json" >"$1"; }
-TIDY='
-import json, re, sys
-label = re.compile(r"(mbr|dcmbr)-(.+)-n(\d+)(?:-t([\d.]+))?(?:-([\d.]+))?(?:-seed(\d+))?")
-print("task decoding utility num_hyp temp_hyp temp_ref seed metric score".replace(" ", "\t"))
-for system in json.load(open(sys.argv[2]))["systems"]:
-    found = label.fullmatch(system["name"])
-    settings = ["beam", "", "", "", "", ""]
-    if found:
-        decoding, utility, size, hyp, ref, seed = found.groups()
-        hyp = hyp or "1"
-        settings = [decoding, utility, size, hyp, ref or hyp, seed or "1"]
-    for metric, score in system.items():
-        if metric not in ("name", "seconds"):
-            print(sys.argv[1], *settings, metric, score, sep="\t")
-'
-
 mapfile -t folders < <(decoded "$DIR/decode")
 [[ ${#folders[@]} -gt 0 ]] || die "nothing decoded yet in $DIR/decode: run scripts/mbart50/decode.sh $1 first"
 printf '%s %s\n' "$NAME" "$1"
 score "$DIR/raw/test.$TARGET" "$DIR/results" "$DIR/decode" "${folders[@]}"
-tidy "$DIR/results.tsv"
+tidy "$DIR/results" "$DIR/decode" "$NAME-$SRC-$TGT" test mBART-50
 paper=()
 [[ "$TEST" != newstest2016 ]] || paper=(--paper)
-mapfile -t metrics < <(cut -f 8 "$DIR/results.tsv" | sed 1d | sort -u)
+mapfile -t metrics < <(column metric "$DIR/results.tsv" | sort -u)
 for metric in "${metrics[@]}"; do
     printf '\n%s, all directions so far\n' "$NAME"
     dcmbr table 2 "$WORK/$NAME"/*/results.tsv --where "metric=$metric" --where "utility=$UTILITY" "${paper[@]}" \

@@ -99,7 +99,16 @@ binarise_sets() {
         --tgtdict "$MBART50/dict.$TARGET.txt" "${prefixes[@]}" --destdir "$1" --workers "$JOBS" >&2
 }
 
-step "raw text" "$DIR/raw" raw {}
-step "segment" "$DIR/pieces" segment_all {}
-step "binarise" "$DIR/bin" binarise_sets {}
+# local_files: the files of DATA that raw takes, one a line.
+local_files() {
+    find_pair "$TEST" || true
+    find_pair "$(valid_set "$SRC-$TGT")" || true
+}
+
+mapfile -t files < <([[ -z "${DATA:-}" ]] || local_files)
+data_basis "${files[@]}"
+step "raw text" "$DIR/raw" "${BASIS[@]}" -- raw {}
+step "segment" "$DIR/pieces" --from "$DIR/raw" "MBART50=$MBART50/sentence.bpe.model" -- segment_all {}
+step "binarise" "$DIR/bin" \
+    --from "$DIR/pieces" "MBART50=$MBART50/dict.$SOURCE.txt" "MBART50=$MBART50/dict.$TARGET.txt" -- binarise_sets {}
 log "ready: $DIR/bin"

@@ -79,7 +79,7 @@ official_lines() {
 }
 
 # segment MODEL INPUT OUTPUT: text in the pieces of a sentencepiece model.
-segment() { in_parallel "$2" "$3" python -c "$SEGMENT" "$1"; }
+segment() { in_parallel "$2" "$3" python -P -c "$SEGMENT" "$1"; }
 SEGMENT='
 import sys
 import sentencepiece

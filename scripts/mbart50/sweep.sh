@@ -19,7 +19,7 @@ for temperature in ${TEMPERATURES:-0.1 0.3 0.5 0.7 0.9 1.0}; do
     SYSTEMS=dcmbr SIZES=10 TEMP_HYP="$temperature" TEMP_REF="$temperature" bash "$here/decode.sh" "$1"
 done
 bash "$here/evaluate.sh" "$1" >"$DIR/results.log"
-mapfile -t metrics < <(cut -f 8 "$DIR/results.tsv" | sed 1d | sort -u)
+mapfile -t metrics < <(column metric "$DIR/results.tsv" | sort -u)
 for metric in "${metrics[@]}"; do
     figure="$WORK/$NAME/figure6-$metric"
     dcmbr plot 6 "$WORK/$NAME"/*/results.tsv --where decoding=dcmbr --where num_hyp=10 --where "metric=$metric" \

@@ -41,7 +41,7 @@ raw() {
 # learn_pieces OUT_DIR: sentence.bpe.model, and its pieces as a fairseq dictionary without language tokens, as released.
 learn_pieces() {
     mkdir -p "$1"
-    python -c "$LEARN" "$PIECES" "$1/sentence.bpe" "$WORK"/raw/train.*
+    python -P -c "$LEARN" "$PIECES" "$1/sentence.bpe" "$WORK"/raw/train.*
     LC_ALL=C awk -F '\t' 'NR > 3 { print $1, 1 }' "$1/sentence.bpe.vocab" >"$1/dict.txt"
 }
 LEARN='
@@ -75,17 +75,29 @@ languages() { printf '%s\n' "${ML50_LANGS[@]}" >"$1"; }
 lay_out() {
     local code
     mkdir -p "$1"
-    average_last "$AVERAGE" "$WORK/checkpoints" "$1/model.pt"
+    cp "$WORK/checkpoints/averaged.pt" "$1/model.pt"
     for code in "${CODES[@]}"; do cp "$WORK/pieces/dict.txt" "$1/dict.$code.txt"; done
     cp "$WORK/pieces/sentence.bpe.model" "$1/"
     cp "$WORK/ML50_langs.txt" "$1/"
 }
 
-step "raw text" "$WORK/raw" raw {}
-step "learn $PIECES pieces" "$WORK/pieces" learn_pieces {}
-step "segment" "$WORK/text" segment_all {}
-step "binarise" "$WORK/bin" binarise_pairs {}
-step "languages" "$WORK/ML50_langs.txt" languages {}
+# local_files: the files of DATA that raw takes, one a line.
+local_files() {
+    local name lang
+    for name in train val; do
+        for lang in en de cs fr; do find_text "$DATA/$name.$lang" || true; done
+    done
+}
+
+mapfile -t files < <(local_files)
+data_basis "${files[@]}"
+step "raw text" "$WORK/raw" "${BASIS[@]}" -- raw {}
+step "learn $PIECES pieces" "$WORK/pieces" --with PIECES --from "$WORK/raw" -- learn_pieces {}
+step "segment" "$WORK/text" --from "$WORK/raw" "$WORK/pieces" -- segment_all {}
+step "binarise" "$WORK/bin" --from "$WORK/text" "$WORK/pieces" -- binarise_pairs {}
+step "languages" "$WORK/ML50_langs.txt" -- languages {}
 "$ROOT/scripts/train.sh" mbart50/small "$WORK/bin" "$WORK/checkpoints" "task.lang_dict=$WORK/ML50_langs.txt" "${@:2}"
-step "lay out the release" "$WORK/release" lay_out {}
+average_run "$WORK/checkpoints" "$WORK/checkpoints/averaged.pt"
+step "lay out the release" "$WORK/release" \
+    --from "$WORK/checkpoints/averaged.pt" "$WORK/pieces" "$WORK/ML50_langs.txt" -- lay_out {}
 log "ready: $WORK/release"

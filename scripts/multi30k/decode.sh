@@ -13,6 +13,7 @@ source "$(dirname "$0")/settings.sh"
 [[ $# -ge 3 ]] || usage "$0"
 set_pair "$1" "$2"
 RUN="${RUN:-ls$3}"
+CHECKPOINT="$DIR/checkpoints/$RUN/averaged.pt"
 setup_venv
 
 [[ $# == 3 ]] || TESTS_WANTED=("${@:4}")
@@ -20,7 +21,6 @@ for test in "${TESTS_WANTED[@]:-${TESTS[@]}}"; do
     subset="$(subset_of "$test")"
     [[ -n "$subset" ]] || die "there is no test set $test for $SRC-$TGT: give one of ${TESTS[*]}"
     for system in $SYSTEMS; do
-        step "$test, $system" "$DIR/decode/$RUN/$test/$(label "$system")" \
-            generate "$DIR/bin" "$SRC" "$TGT" "$subset" "$DIR/checkpoints/$RUN/averaged.pt" "$system" {}
+        translate "$test" "$DIR/decode/$RUN/$test" "$DIR/bin" "$subset" "$CHECKPOINT" "$system"
     done
 done

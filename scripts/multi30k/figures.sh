@@ -7,7 +7,7 @@
 # without); Figures 3 and 5 two of them, PAIR; Figure 4 every model, as GER gives them; Figures 6 and 7 one, MAIN.
 # Figure 6 has a line for each direction SRC-TGT for which this script has been run below WORK. A figure whose models
 # are missing is left out. Tables and figures lie in WORK/SRC-TGT/figures/TEST: remove a table to have it measured
-# again. Cut off, the script goes on where it was.
+# again; one that was measured with other settings or models is refused. Cut off, the script goes on where it was.
 #
 # Environment: BIN (binarised data, WORK/SRC-TGT/bin), FIRST (200 sentences; Figure 2 takes all), TOP_FIRST (100, for
 # Figure 3), MAX_EXPANSIONS (10000: gives a sentence of Figure 3 up), PAIR ("ls0.0 ls0.1"), MAIN (ls0.1), NUM (50, for
@@ -57,24 +57,28 @@ paths() {
 # names PATTERN: the checkpoints of MODELS that fit, without folder and ending.
 names() { find "$MODELS" -maxdepth 1 -name "$1.pt" -printf '%f\n' | sed 's/\.pt$//' | sort; }
 
-# measure TABLE FIRST SUBCOMMAND...: one table of the first FIRST sentences, or "all", for the models in PATHS, unless
-# it is there. The command goes on by itself where it was cut off, and writes its table whole or not at all.
+# measure TABLE SETTINGS SUBCOMMAND...: one table for the models in PATHS, unless it is there; SETTINGS are the variables
+# that it depends on, of which FIRST or TOP_FIRST is how many sentences are measured. The command goes on by itself where
+# it was cut off, and writes its table whole or not at all: it is no step of lib/steps.sh, but has a record like one.
 measure() {
-    local name="$1" table="$OUT/$1.tsv" first=(--first "$2") subcommand="$3"
-    [[ "$2" != all ]] || first=()
-    shift 3
+    local name="$1" table="$OUT/$1.tsv" settings first=() record word basis
+    read -r -a settings <<<"$2"
+    for word in "${settings[@]}"; do [[ "$word" != *FIRST ]] || first=(--first "${!word}"); done
+    shift 2
     [[ ${#PATHS[@]} -gt 0 ]] || return 0
-    if [[ -e "$table" ]]; then
-        log "$name: done already ($table)"
-        return
-    fi
+    basis=(--with SEED "${settings[@]}" --from "$BIN")
+    for word in "${PATHS[@]}"; do [[ "$word" == --path ]] || basis+=("$word"); done
+    if is_done "$name" "$table" "${basis[@]}"; then return; fi
     log "$name ..."
-    dcmbr "$subcommand" "$BIN" "${PATHS[@]}" "${FLAGS[@]}" "${first[@]}" "$@" --output "$table"
+    record="$(made_from "$table" "${basis[@]}")"
+    dcmbr "$1" "$BIN" "${PATHS[@]}" "${FLAGS[@]}" "${first[@]}" "${@:2}" --output "$table"
+    write_record "$table" "$table" "$record"
 }
 
-# sweep TABLE OPTION...: one dcmbr sweep by UTILITY.
+# sweep TABLE SETTINGS OPTION...: one dcmbr sweep by UTILITY of the FIRST sentences.
 sweep() {
-    measure "$1" "$FIRST" sweep "${GRID_FLAGS[@]}" --utilities "$UTILITY" --test-set "$TEST-$SRC-$TGT" "${@:2}"
+    measure "$1" "FIRST UTILITY UTILITY_ARGS METRIC METRIC_ARGS $2" sweep "${GRID_FLAGS[@]}" --utilities "$UTILITY" \
+        --test-set "$TEST-$SRC-$TGT" "${@:3}"
 }
 
 # figure N TABLE...: draw it from those tables that are there.
@@ -96,19 +100,19 @@ read -r -a BOTH <<<"$PAIR"
 
 # The largest pools first: the others are their first draws.
 paths "${BOTH[@]}"
-sweep sizes --num-hyp "$SIZES" --temp-hyp "$TEMPERATURES" --seeds "$SEEDS"
-measure topn "$TOP_FIRST" topn --max-expansions "$MAX_EXPANSIONS" --metrics "$METRIC" --metric-args "$METRIC_ARGS" \
-    --test-set "$TEST-$SRC-$TGT"
-paths "$MAIN"
-sweep temperature --num-hyp 10 --temp-hyp "$TEMPERATURES"
-sweep hypotheses --num-hyp 10 --temp-hyp "$TEMPERATURES" --temp-ref 1 --ref-pool separate
-sweep references --num-hyp 10 --temp-hyp 0.5 --temp-ref "$TEMPERATURES" --ref-pool separate
-measure diversity "$FIRST" diversity --temperatures "$TEMPERATURES" --num-hyp 10 --pools "$OUT/pools" \
+sweep sizes "PAIR SIZES TEMPERATURES SEEDS" --num-hyp "$SIZES" --temp-hyp "$TEMPERATURES" --seeds "$SEEDS"
+measure topn "TOP_FIRST MAX_EXPANSIONS PAIR METRIC METRIC_ARGS" topn --max-expansions "$MAX_EXPANSIONS" \
     --metrics "$METRIC" --metric-args "$METRIC_ARGS" --test-set "$TEST-$SRC-$TGT"
+paths "$MAIN"
+sweep temperature "MAIN TEMPERATURES" --num-hyp 10 --temp-hyp "$TEMPERATURES"
+sweep hypotheses "MAIN TEMPERATURES" --num-hyp 10 --temp-hyp "$TEMPERATURES" --temp-ref 1 --ref-pool separate
+sweep references "MAIN TEMPERATURES" --num-hyp 10 --temp-hyp 0.5 --temp-ref "$TEMPERATURES" --ref-pool separate
+measure diversity "FIRST MAIN TEMPERATURES METRIC METRIC_ARGS" diversity --temperatures "$TEMPERATURES" --num-hyp 10 \
+    --pools "$OUT/pools" --metrics "$METRIC" --metric-args "$METRIC_ARGS" --test-set "$TEST-$SRC-$TGT"
 [[ ${#SMOOTHED[@]} == 0 ]] || paths "${SMOOTHED[@]}"
-measure ranks all ranks
+measure ranks "" ranks
 paths "${ALL[@]}"
-sweep models --num-hyp "$NUM" --temp-hyp 0.5,1 --with-beam --beam 5 --entropy
+sweep models "NUM" --num-hyp "$NUM" --temp-hyp 0.5,1 --with-beam --beam 5 --entropy
 
 WHERE=()
 figure 1 "$OUT/models.tsv"

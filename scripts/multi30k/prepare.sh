@@ -36,11 +36,16 @@ fetch_raw() {
     done
 }
 
-encode() { apply_bpe "$DIR/bpe.codes" "$2" "$3"; }
+# local_files: the files of DATA that fetch_raw takes, one a line.
+local_files() {
+    local name lang
+    for name in train val "${TESTS[@]}"; do
+        for lang in "$SRC" "$TGT"; do find_text "$DATA/$name.$lang" || true; done
+    done
+}
 
-step "raw text" "$DIR/raw" fetch_raw {}
-step "tokenise" "$DIR/tok" for_all_texts tokenise "$DIR/raw" {}
-step "learn BPE, $MERGES merges" "$DIR/bpe.codes" learn_bpe "$MERGES" {} "$DIR/tok/train.$SRC" "$DIR/tok/train.$TGT"
-step "apply BPE" "$DIR/bpe" for_all_texts encode "$DIR/tok" {}
-step "binarise" "$DIR/bin" binarise "$SRC" "$TGT" "$DIR/bpe" {} "${TESTS[@]}"
+mapfile -t files < <([[ -z "${DATA:-}" ]] || local_files)
+data_basis "${files[@]}"
+step "raw text" "$DIR/raw" "${BASIS[@]}" -- fetch_raw {}
+to_tensors "$DIR" "$DIR/raw" "${TESTS[@]}"
 log "ready: $DIR/bin"

@@ -56,8 +56,8 @@ evaluate_all() {
         --metrics "$METRICS" --metric-args "{$metric_args}" --format tsv --output "$output"
 }
 
-# tidy OUTPUT: one row for each utility, decoding and metric, with the columns that `dcmbr table utilities` reads.
-tidy() {
+# tidy_choices OUTPUT: one row for each utility, decoding and metric, with the columns that `dcmbr table utilities` reads.
+tidy_choices() {
     awk -F '\t' -v OFS='\t' -v num="$NUM" -v temp="$TEMP" -v seed="$SEED" -v task="$TEST-$SRC-$TGT" -v run="$RUN" '
         NR == 1 {
             for (i = 2; i <= NF; i++) metric[i] = $i
@@ -79,20 +79,25 @@ OUT="$DIR/utilities/$RUN/$TEST"
 ((LIMIT == 0)) || OUT+="-first$LIMIT"
 OUT+="/n$NUM-t$TEMP-seed$SEED"
 TABLE="$OUT/${UTILITIES// /+}-by-${METRICS//,/+}"
-step "references" "$OUT/references.txt" first_lines "$DIR/raw/$TEST.$TGT" {}
-names=()
+step "references" "$OUT/references.txt" --with LIMIT --from "$DIR/raw" -- first_lines "$DIR/raw/$TEST.$TGT" {}
+names=() choices=()
 for system in mbr dcmbr; do
-    pools="$DIR/decode/$RUN/$TEST/$(UTILITY=chrf label "$system")/pools.jsonl"
-    step "pools of $system" "$OUT/$system.jsonl" first_lines "$pools" {}
+    folder="$DIR/decode/$RUN/$TEST/$(UTILITY=chrf label "$system")"
+    step "pools of $system" "$OUT/$system.jsonl" --with LIMIT --from "$folder" -- first_lines "$folder/pools.jsonl" {}
     for utility in $UTILITIES; do
         names+=("$system-$utility")
-        step "$system by $utility" "$OUT/$system-$utility.txt" choose "$system" "$utility" {}
+        arguments="$(arguments_of "$utility")"
+        step "$system by $utility" "$OUT/$system-$utility.txt" \
+            --with "utility=$utility" "arguments=$arguments" --from "$OUT/$system.jsonl" -- \
+            choose "$system" "$utility" {}
+        choices+=("$OUT/$system-$utility.txt")
     done
 done
-step "evaluation by $METRICS" "$TABLE/evaluation.tsv" evaluate_all {} "${names[@]}"
-step "scores" "$TABLE/scores.tsv" tidy {}
+step "evaluation by $METRICS" "$TABLE/evaluation.tsv" --with METRICS --from "${choices[@]}" "$OUT/references.txt" -- \
+    evaluate_all {} "${names[@]}"
+step "scores" "$TABLE/scores.tsv" --from "$TABLE/evaluation.tsv" -- tidy_choices {}
 for form in tsv latex text; do
-    step "table as $form" "$TABLE/table.${form/latex/tex}" dcmbr table utilities "$TABLE/scores.tsv" \
-        --temperature "$TEMP" --format "$form" --output {}
+    step "table as $form" "$TABLE/table.${form/latex/tex}" --with TEMP --from "$TABLE/scores.tsv" -- \
+        dcmbr table utilities "$TABLE/scores.tsv" --temperature "$TEMP" --format "$form" --output {}
 done
 cat "$TABLE/table.text"

@@ -7,10 +7,10 @@ source "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
 
 # set_data_set NAME: the settings of a data set, wmt16 or wmt20.
 set_data_set() {
-    local settings="$ROOT/scripts/$1/settings.sh"
-    [[ "$1" == wmt[0-9]* && -f "$settings" ]] || die "unknown data set ${1:-(none)}: call scripts/wmt20/ or scripts/wmt16/"
+    local file="$ROOT/scripts/$1/settings.sh"
+    [[ "$1" == wmt[0-9]* && -f "$file" ]] || die "unknown data set ${1:-(none)}: call scripts/wmt20/ or scripts/wmt16/"
     # shellcheck source=scripts/wmt20/settings.sh
-    source "$settings"
+    source "$file"
     WORK="${WORK:-$ROOT/work/$DATASET}"
     MERGES="${MERGES:-32000}"
     SYSTEMS="${SYSTEMS:-beam mbr dcmbr}"
@@ -50,7 +50,7 @@ corpus_side() {
     case "$kind" in
         column) read_text "$file" | LC_ALL=C awk -F '\t' -v column="$what" '{ print $column }' ;;
         member) tar --extract --to-stdout --file "$file" --wildcards --no-anchored "$what" | one_line_each ;;
-        zip) python -c "$UNZIP" "$file" "$what" | one_line_each ;;
+        zip) python -P -c "$UNZIP" "$file" "$what" | one_line_each ;;
         xlf) read_text "$file" | sed -n "s,.*<$what [^>]*>\(.*\)</$what>.*,\1,p" |
             sed -e 's/&lt;/</g' -e 's/&gt;/>/g' -e 's/&quot;/"/g' -e "s/&apos;/'/g" -e 's/&amp;/\&/g' ;;
         *) die "corpus_side: unknown kind $kind" ;;
@@ -69,7 +69,7 @@ shutil.copyfileobj(archive.open(names[0]), sys.stdout.buffer)
 
 # get_corpora OUT_DIR: all training corpora as NAME.LANG. With DATA=DIR those that are there, otherwise all.
 get_corpora() {
-    local out="$1" file first second url path name
+    local out="$1" file first second url path name fault
     mkdir -p "$out"
     while read -r file first second url; do
         [[ -n "$file" ]] || continue
@@ -80,9 +80,11 @@ get_corpora() {
             continue
         fi
         log "  $file"
+        fault="$(archive_fault "$path" "$path")"
+        [[ -z "$fault" ]] || die "$path $fault: fetch it again"
         name="$out/${file%%.*}"
-        corpus_side "$path" "$first" >"$name.${CORPUS_LANGS[0]}"
-        corpus_side "$path" "$second" >"$name.${CORPUS_LANGS[1]}"
+        corpus_side "$path" "$first" >"$name.${CORPUS_LANGS[0]}" || die "$path does not hold $first as its publisher has it"
+        corpus_side "$path" "$second" >"$name.${CORPUS_LANGS[1]}" || die "$path does not hold $second as its publisher has it"
         assert_aligned "$name.${CORPUS_LANGS[0]}" "$name.${CORPUS_LANGS[1]}"
     done <<<"$CORPORA"
     compgen -G "$out/*.$SRC" >/dev/null ||
@@ -105,14 +107,13 @@ get_sets() {
 # get_set NAME LANG: one side of valid or test. In DATA it is a file with the official name, such as
 # newstest2020-ende-src.en.sgm, or the same without .sgm as plain text, a line a segment (either may be .gz).
 get_set() {
-    local set stem file
-    [[ "$1" == valid ]] && set="$VALID_SET" || set="$TEST_SET"
+    local stem file
     if [[ -z "${DATA:-}" ]]; then
-        SACREBLEU="$WORK/download/sacrebleu" sacrebleu --test-set "$set" --language-pair "$PAIR" \
+        SACREBLEU="$WORK/download/sacrebleu" sacrebleu --test-set "$(set_of "$1")" --language-pair "$PAIR" \
             --echo "$(side "$2")" | one_line_each
         return
     fi
-    stem="$DATA/$(official_stem "$set")-$SRC$TGT-$(side "$2").$2"
+    stem="$(local_stem "$1" "$2")"
     if file="$(find_text "$stem.sgm")"; then
         read_text "$file" | sed -n 's,.*<seg[^>]*> *\(.*[^ ]\) *</seg>.*,\1,p'
     elif file="$(find_text "$stem")"; then
@@ -121,6 +122,12 @@ get_set() {
         die "$DATA has neither $(basename "$stem").sgm nor $(basename "$stem") (or either with .gz)"
     fi
 }
+
+# set_of NAME: valid or test by sacreBLEU's name.
+set_of() { [[ "$1" == valid ]] && echo "$VALID_SET" || echo "$TEST_SET"; }
+
+# local_stem NAME LANG: one side of a set in DATA, without .sgm and .gz.
+local_stem() { echo "$DATA/$(official_stem "$(set_of "$1")")-$SRC$TGT-$(side "$2").$2"; }
 
 side() { [[ "$1" == "$SRC" ]] && echo src || echo ref; }
 
@@ -168,25 +175,41 @@ normalise() {
         dcmbr corpus normalize "$2" "$3" --lang "$1" --processes "$JOBS" >&2
     else
         dcmbr corpus normalize "$2" "$3.cased" --lang "$1" --processes "$JOBS" >&2
-        python -c 'import sys; sys.stdout.buffer.writelines(l.decode().lower().encode() for l in sys.stdin.buffer)' \
+        python -P -c 'import sys; sys.stdout.buffer.writelines(l.decode().lower().encode() for l in sys.stdin.buffer)' \
             <"$3.cased" >"$3"
         rm "$3.cased"
     fi
     assert_aligned "$2" "$3"
 }
 
-encode() { apply_bpe "$DIR/bpe.codes" "$2" "$3"; }
+# local_files corpora|sets: the files of DATA that get_corpora or get_sets takes, one a line.
+local_files() {
+    local file name lang stem
+    if [[ "$1" == corpora ]]; then
+        while read -r file _; do [[ ! -f "$DATA/${file:-/}" ]] || echo "$DATA/$file"; done <<<"$CORPORA"
+        return
+    fi
+    for name in valid test; do
+        for lang in "$SRC" "$TGT"; do
+            stem="$(local_stem "$name" "$lang")"
+            find_text "$stem.sgm" || find_text "$stem" || true
+        done
+    done
+}
 
 # prepare PAIR: all steps from the publishers' files to tensors.
 prepare() {
-    step "corpora" "$DIR/raw/corpora" get_corpora {}
-    step "valid and test" "$DIR/raw/sets" get_sets {}
-    step "normalise and filter" "$DIR/clean" clean {}
-    step "tokenise" "$DIR/tok" for_all_texts tokenise "$DIR/clean" {}
-    step "learn BPE, $MERGES merges" "$DIR/bpe.codes" \
-        learn_bpe "$MERGES" {} "$DIR/tok/train.$SRC" "$DIR/tok/train.$TGT"
-    step "apply BPE" "$DIR/bpe" for_all_texts encode "$DIR/tok" {}
-    step "binarise" "$DIR/bin" binarise "$SRC" "$TGT" "$DIR/bpe" {} test
+    local files scores=()
+    mapfile -t files < <([[ -z "${DATA:-}" ]] || local_files corpora)
+    data_basis "${files[@]}"
+    step "corpora" "$DIR/raw/corpora" "${BASIS[@]}" -- get_corpora {}
+    mapfile -t files < <([[ -z "${DATA:-}" ]] || local_files sets)
+    data_basis "${files[@]}"
+    step "valid and test" "$DIR/raw/sets" "${BASIS[@]}" -- get_sets {}
+    [[ -z "${ALIGNMENT_SCORES:-}" ]] || scores=("ALIGNMENT_SCORES=$ALIGNMENT_SCORES")
+    step "normalise and filter" "$DIR/clean" --with LOWERCASE MIN_SCORE \
+        --from "$DIR/raw/corpora" "$DIR/raw/sets" "${scores[@]}" -- clean {}
+    to_tensors "$DIR" "$DIR/clean" test
     log "ready: $DIR/bin, $(count_lines "$DIR/bpe/train.$SRC") training pairs"
 }
 
@@ -207,18 +230,23 @@ train_run() {
     "$ROOT/scripts/train.sh" "$DATASET/$PAIR" "$DIR/bin" "$SAVE_DIR" "${recipe[@]}" "$@"
 }
 
-average() {
-    step "average the last $AVERAGE checkpoint(s) of $RUN" "$SAVE_DIR/averaged.pt" average_last "$AVERAGE" "$SAVE_DIR" {}
+average() { average_run "$SAVE_DIR" "$SAVE_DIR/averaged.pt"; }
+
+# decode: SYSTEMS on SUBSET (test or valid) with the averaged model of a run; and its token entropy, for Figure 4.
+decode() {
+    local system base="$DIR/decode/$SUBSET/$RUN"
+    for system in $SYSTEMS; do
+        translate "$SUBSET, $RUN" "$base" "$DIR/bin" "$SUBSET" "$SAVE_DIR/averaged.pt" "$system"
+    done
+    step "$SUBSET, $RUN, token entropy" "$base/entropy.tsv" --from "$DIR/bin" "$SAVE_DIR/averaged.pt" -- measure_entropy {}
 }
 
-# decode: SYSTEMS on SUBSET (test or valid) with the averaged model of a run.
-decode() {
-    local system
-    [[ -f "$SAVE_DIR/averaged.pt" ]] || die "$SAVE_DIR/averaged.pt does not exist: run train.sh and average.sh first"
-    for system in $SYSTEMS; do
-        step "$SUBSET, $RUN, $system" "$DIR/decode/$SUBSET/$RUN/$(label "$system")" \
-            generate "$DIR/bin" "$SRC" "$TGT" "$SUBSET" "$SAVE_DIR/averaged.pt" "$system" {}
-    done
+# measure_entropy OUTPUT: the mean token entropy of a run's averaged model over SUBSET.
+measure_entropy() {
+    local flags=()
+    has_gpu || flags=(--cpu)
+    dcmbr entropy "$DIR/bin" --path "$SAVE_DIR/averaged.pt" -s "$SRC" -t "$TGT" --gen-subset "$SUBSET" --remove-bpe \
+        --tokenizer moses "${flags[@]}" --format tsv --output "$1"
 }
 
 # evaluate: one table of everything that has been decoded of SUBSET, against the references as published.
@@ -227,4 +255,5 @@ evaluate() {
     mapfile -t folders < <(decoded "$DIR/decode/$SUBSET")
     [[ ${#folders[@]} -gt 0 ]] || die "nothing decoded yet in $DIR/decode/$SUBSET: run decode.sh $PAIR LS first"
     score "$DIR/raw/sets/$SUBSET.$TGT" "$DIR/results/$SUBSET" "$DIR/decode/$SUBSET" "${folders[@]}"
+    tidy "$DIR/results/$SUBSET" "$DIR/decode/$SUBSET" "$DATASET-$PAIR" "$SUBSET"
 }

@@ -4,7 +4,8 @@
 #
 #   scripts/DATASET/evaluate.sh PAIR                    for example: FIRST_PAIR
 #
-# The table is printed, and written to WORK/PAIR/results/SUBSET.{text,json}.
+# The table is printed, and written to WORK/PAIR/results/SUBSET.{text,json,tsv}; from the .tsv `dcmbr table` makes the
+# paper's tables, and `dcmbr plot 4` Figure 4 (docs/training.md has the commands).
 # Environment: METRICS (bleu,chrf; for instance bleu,chrf,bleurt) and METRIC_ARGS (such as
 # '{"bleurt": {"checkpoint": "FOLDER"}}'), SUBSET (test, or valid), WORK (work/DATASET).
 

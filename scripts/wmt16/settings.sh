@@ -7,7 +7,7 @@ PAIRS=(en-ro)
 VALID_SET=wmt16/dev # newsdev2016, by sacreBLEU's name, which fetches it and knows its checksum
 TEST_SET=wmt16
 # The paper scores this pair with BLEU because "its training corpus is case insensitive": all text is lowercased, and
-# the references with it when scoring. LOWERCASE= SCORE_FLAGS= keeps the case.
+# the references with it when scoring, for every metric. LOWERCASE= SCORE_FLAGS= keeps the case.
 LOWERCASE="${LOWERCASE-1}"
 SCORE_FLAGS="${SCORE_FLAGS---lowercase}"
 

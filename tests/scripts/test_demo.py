@@ -5,7 +5,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from test_pipelines import TINY, script
+from pipeline_scripts import TINY, assert_all_refused, script
 
 SMALL = {"PAIRS": 3000, "HELD_OUT": 25, "NUM": 5, "SYSTEMS": "beam dcmbr"}
 
@@ -60,6 +60,22 @@ def test_half_written_steps_are_done_again(first: "subprocess.CompletedProcess[s
     script("demo.sh", *TINY, WORK=work, **SMALL)
     assert (work / "bpe.codes").read_bytes() == whole
     assert not list(work.rglob("*.partial"))
+
+
+def test_other_settings_are_refused_by_name(first: "subprocess.CompletedProcess[str]", work: Path) -> None:
+    assert_all_refused("demo", work, WORK=work, **SMALL)
+
+
+def test_more_updates_go_on_and_what_was_translated_before_is_refused(
+    first: "subprocess.CompletedProcess[str]", work: Path
+) -> None:
+    """The last test: the training of the others is changed."""
+    more = script("demo.sh", *TINY, "optimization.max_update=6", check=False, WORK=work, **SMALL)
+    assert "training: goes on, 6 updates are asked for" in more.stderr
+    assert (work / "checkpoints/finished").read_text() == "updates 6\nmax_update 6\nmax_epoch 0\n"
+    assert more.returncode == 1 and "updates=6 (was 4)" in more.stderr.splitlines()[-1]
+    fewer = script("demo.sh", *TINY, check=False, WORK=work, **SMALL)
+    assert f"training: done already ({work / 'checkpoints'})" in fewer.stderr
 
 
 def test_usage(tmp_path: Path) -> None:

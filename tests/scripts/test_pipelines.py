@@ -3,50 +3,12 @@
 import gzip
 import json
 import os
-import subprocess
-import sys
+import shutil
 from pathlib import Path
 
 import pytest
-from fairseq_commands import REPOSITORY
 from official_data import distinct_pairs, toy_pairs, write_set, write_wmt16, write_wmt20
-
-SCRIPTS = REPOSITORY / "scripts"
-
-#: a run of four updates of one layer of 16 dimensions on the CPU, saved after the second and the fourth
-TINY = [
-    *[f"model.{side}_{key}" for side in ("encoder", "decoder") for key in
-      ("layers=1", "embed_dim=16", "ffn_embed_dim=16", "attention_heads=2")],
-    "dataset.max_tokens=400", "dataset.num_workers=0", "optimization.max_update=4",
-    "checkpoint.save_interval_updates=2",
-]  # fmt: skip
-
-
-def environment(**variables: object) -> dict[str, str]:
-    """The scripts' environment: this interpreter's packages, nothing installed, one job."""
-    venv = {"VENV": sys.prefix, "DCMBR_USE_VENV_AS_IS": "1", "JOBS": "1", "OMP_NUM_THREADS": "1"}
-    return {**os.environ, **venv, **{name: str(value) for name, value in variables.items()}}
-
-
-def script(
-    name: str, *arguments: object, check: bool = True, **variables: object
-) -> "subprocess.CompletedProcess[str]":
-    """Run a script with environment variables; unless ``check`` is False it must succeed."""
-    line = ["bash", str(SCRIPTS / name), *map(str, arguments)]
-    done = subprocess.run(line, env=environment(**variables), capture_output=True, text=True, timeout=900)
-    assert not check or done.returncode == 0, f"{line} exited with {done.returncode}:\n{done.stderr[-4000:]}"
-    return done
-
-
-def lib(commands: str, cwd: Path, **variables: object) -> "subprocess.CompletedProcess[str]":
-    """Run commands of bash with scripts/lib.sh sourced."""
-    text = f'source "{SCRIPTS}/lib.sh"\nexport PATH="$VENV/bin:$PATH"\n{commands}'
-    return subprocess.run(["bash", "-c", text], cwd=cwd, env=environment(**variables), capture_output=True, text=True)
-
-
-def lines(path: Path) -> list[str]:
-    return path.read_text("utf-8").split("\n")[:-1]
-
+from pipeline_scripts import SCRIPTS, TINY, assert_all_refused, assert_refused, lib, lines, script
 
 # ------------------------------------------------------------------------------------------------- whole pipelines
 
@@ -68,9 +30,14 @@ def official(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+def settings_of(work: Path, systems: str = "beam mbr dcmbr") -> dict[str, object]:
+    """The variables with which the WMT pipelines are run here."""
+    return {"WORK": work, "MERGES": 60, "AVERAGE": 2, "NUM": 4, "SYSTEMS": systems}
+
+
 def run_pipeline(data_set: str, pair: str, data: Path, work: Path, systems: str) -> dict[str, object]:
     """prepare, train, average, decode, evaluate; returns the table of evaluate.sh as its JSON file has it."""
-    settings = {"WORK": work, "MERGES": 60, "AVERAGE": 2, "NUM": 4, "SYSTEMS": systems}
+    settings = settings_of(work, systems)
     script(f"{data_set}/prepare.sh", pair, DATA=data, OTHER_SETS=1, **settings)
     script(f"{data_set}/train.sh", pair, 0.1, *TINY, **settings)
     script(f"{data_set}/average.sh", pair, 0.1, **settings)
@@ -100,12 +67,25 @@ def test_wmt20_en_de(official: Path, tmp_path: Path) -> None:
     script("wmt20/train.sh", *ger, *TINY, WORK=tmp_path)
     script("wmt20/average.sh", *ger, WORK=tmp_path)
     assert (folder / "checkpoints/ls0.1-ger-a0.3-b0.2/averaged.pt").is_file()
+    assert "updates 4" in (folder / "checkpoints/ls0.1-ger-a0.3-b0.2/finished").read_text()
 
-    before = {path: path.stat().st_mtime_ns for path in folder.rglob("*") if path.is_file()}
-    script("wmt20/prepare.sh", "en-de", WORK=tmp_path, DATA="/nowhere")
-    script("wmt20/train.sh", "en-de", 0.1, WORK=tmp_path)
-    script("wmt20/decode.sh", "en-de", 0.1, WORK=tmp_path, NUM=4)
-    assert before == {path: path.stat().st_mtime_ns for path in folder.rglob("*") if path.is_file()}
+    before, settings = stamps(folder), settings_of(tmp_path)
+    script("wmt20/prepare.sh", "en-de", DATA=official / "wmt20", **settings)
+    script("wmt20/prepare.sh", "en-de", DATA="/nowhere", **settings)
+    script("wmt20/train.sh", "en-de", 0.1, *TINY, **settings)
+    script("wmt20/average.sh", "en-de", 0.1, **settings)
+    script("wmt20/decode.sh", "en-de", 0.1, **settings)
+    assert stamps(folder) == before
+    shutil.copytree(official / "wmt20", tmp_path / "other")
+    (tmp_path / "other/news-commentary-v15.de-en.tsv.gz").write_bytes(gzip.compress(b"ein Hund\ta dog\n"))
+    (tmp_path / "scores").write_text("-1\n")
+    assert_all_refused("wmt", tmp_path, DATA=official / "wmt20", **settings)
+    assert_refused("wmt20/train.sh", ["en-de", 0.1, *TINY, "optimization.lr=[0.1]"], "--lr", **settings)
+    assert stamps(folder) == before
+
+
+def stamps(folder: Path) -> dict[Path, int]:
+    return {path: path.stat().st_mtime_ns for path in folder.rglob("*") if path.is_file()}
 
 
 def test_wmt20_de_en(official: Path, tmp_path: Path) -> None:
@@ -125,11 +105,21 @@ def test_wmt16_en_ro(official: Path, tmp_path: Path) -> None:
     training = (tmp_path / "en-ro/clean/train.ro").read_text("utf-8")
     assert not set(training) & set("şţŞŢ") and set(training) & set("șț")  # cedillas have become commas
     assert training == training.lower()
-    assert "ş" in (tmp_path / "en-ro/raw/sets/test.ro").read_text("utf-8")  # references stay as published
+    published = (tmp_path / "en-ro/raw/sets/test.ro").read_text("utf-8")
+    assert "ş" in published  # references stay as published
+    mean = json.dumps({"mean": {"of": {"chrf": {}, "bleu": {}}}})  # which has no case of its own
+    ideal = tmp_path / "en-ro/decode/test/ideal/beam"
+    ideal.mkdir(parents=True)
+    (ideal / "hypotheses.txt").write_text(published.lower(), "utf-8")
+    (ideal / "seconds").write_text("1\n")
+    script("wmt16/evaluate.sh", "en-ro", WORK=tmp_path, METRICS="bleu,chrf,mean", METRIC_ARGS=mean)
+    scores = json.loads((tmp_path / "en-ro/results/test.json").read_text("utf-8"))["systems"]
+    (best,) = [system for system in scores if system["name"] == "ideal/beam"]
+    assert all(value == pytest.approx(100) for name, value in best.items() if name not in ("name", "seconds"))
 
 
-def test_multi30k_prepare_of_real_data(shared: Path, tmp_path: Path) -> None:
-    """The first lines of Multi30k: every text of every step has as many lines as the source."""
+def test_multi30k_on_real_data(shared: Path, tmp_path: Path) -> None:
+    """The first lines of Multi30k: every text of every step has as many lines as the source; then a tiny model."""
     data = tmp_path / "data"
     data.mkdir()
     for name in ("train", "val", "test_2016_flickr", "test_2018_flickr"):
@@ -139,7 +129,8 @@ def test_multi30k_prepare_of_real_data(shared: Path, tmp_path: Path) -> None:
             ) as text:
                 head = [next(text) for _ in range(50)]
             (data / f"{name}.{lang}").write_text("".join(head), "utf-8")
-    script("multi30k/prepare.sh", "en", "cs", DATA=data, WORK=tmp_path, MERGES=100)
+    settings = {"DATA": data, "WORK": tmp_path, "MERGES": 100, "NUM": 3}
+    script("multi30k/prepare.sh", "en", "cs", **settings)
     folder = tmp_path / "en-cs"
     for step in ("raw", "tok", "bpe"):
         texts = sorted(path.name for path in (folder / step).iterdir())
@@ -148,6 +139,22 @@ def test_multi30k_prepare_of_real_data(shared: Path, tmp_path: Path) -> None:
     joined = [line.replace("@@ ", "") for line in lines(folder / "bpe/train.cs")]
     assert joined == lines(folder / "tok/train.cs")
     assert (folder / "bin/dict.en.txt").read_text("utf-8") == (folder / "bin/dict.cs.txt").read_text("utf-8")
+
+    run = ("en", "cs", "0.1")
+    early = script("multi30k/train.sh", *run, *TINY, "checkpoint.save_interval_updates=0", check=False, **settings)
+    assert early.returncode == 1 and "give the number of checkpoints to average, such as AVERAGE=1" in early.stderr
+    failed = script("multi30k/decode.sh", *run, "test_2016_flickr", check=False, **settings)
+    assert failed.returncode == 1 and "averaged.pt does not exist: train and average first" in failed.stderr
+    settings["AVERAGE"] = 1
+    script("multi30k/train.sh", *run, *TINY, "checkpoint.save_interval_updates=0", **settings)
+    broken = script("multi30k/decode.sh", *run, check=False, UTILITY="nonsense", SYSTEMS="mbr", **settings)
+    nothing = script("multi30k/evaluate.sh", *run, check=False, **settings)
+    assert broken.returncode != 0 and nothing.returncode == 1 and "nothing decoded yet" in nothing.stderr
+    assert "mbr-nonsense-n3 has not been finished and is left out" in nothing.stderr
+    script("multi30k/decode.sh", *run, "test_2016_flickr", SYSTEMS="beam dcmbr", **settings)
+    printed = script("multi30k/evaluate.sh", *run, **settings)
+    assert "beam" in printed.stdout and "dcmbr-chrf-n3-t0.5" in printed.stdout
+    assert_all_refused("multi30k", tmp_path, **settings)
 
 
 # ------------------------------------------------------------------------------------------------------- the sets
@@ -191,7 +198,7 @@ def test_a_set_of_another_size_is_refused(official: Path, tmp_path: Path) -> Non
 BAD = [
     ("wmt20/prepare.sh", ["fr-en"], "unknown pair fr-en: give one of en-de de-en"),
     ("wmt20/prepare.sh", ["en-de"], "holds none of the corpora europarl-v10.de-en.tsv.gz"),
-    ("wmt16/decode.sh", ["en-ro", "0.1"], "averaged.pt does not exist: run train.sh and average.sh first"),
+    ("wmt16/decode.sh", ["en-ro", "0.1"], "averaged.pt does not exist: train and average first"),
     ("wmt16/evaluate.sh", ["en-ro"], "nothing decoded yet"),
     ("wmt20/train.sh", ["en-de", "0.1"], "is not a folder: run prepare.sh first"),
     ("multi30k/prepare.sh", ["en", "de"], "has neither train.en nor train.en.gz"),
@@ -222,15 +229,15 @@ def test_called_with_nothing_a_script_tells_how(path: str) -> None:
 
 
 def test_step_never_leaves_a_half_written_output(tmp_path: Path) -> None:
-    fails = lib('write() { echo half >"$1"; false; }; step "writing" out write {}', tmp_path)
+    fails = lib('write() { echo half >"$1"; false; }; step "writing" out -- write {}', tmp_path)
     assert fails.returncode != 0
     assert not (tmp_path / "out").exists()
-    works = lib('write() { [[ ! -e "$1" ]]; echo whole >"$1"; }; step "writing" out write {}', tmp_path)
+    works = lib('write() { [[ ! -e "$1" ]]; echo whole >"$1"; }; step "writing" out -- write {}', tmp_path)
     assert works.returncode == 0, works.stderr
-    again = lib('step "writing" out false {}', tmp_path)
+    again = lib('step "writing" out -- false {}', tmp_path)
     assert again.returncode == 0 and "done already" in again.stderr
     assert (tmp_path / "out").read_text() == "whole\n"
-    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["out", "out.settings"]
 
 
 def test_text_keeps_its_lines_whatever_is_in_them(tmp_path: Path) -> None:
@@ -289,26 +296,6 @@ def test_extract_orders_the_sentences_and_misses_none(tmp_path: Path) -> None:
     (tmp_path / "log").write_text(log.replace("D-1", "X-1"), "utf-8")
     done = lib("extract log out2", tmp_path)
     assert done.returncode == 1 and "lacks the sentence" in done.stderr and not (tmp_path / "out2").exists()
-
-
-def test_download_resumes_and_checks(tmp_path: Path) -> None:
-    """A file:// URL stands for the publisher: what is there is continued; a wrong checksum or torn archive is told."""
-    content = gzip.compress(os.urandom(50_000), mtime=0)
-    (tmp_path / "origin.gz").write_bytes(content)
-    (tmp_path / "got.gz.incoming").write_bytes(content[:20_000])
-    url = f"file://{tmp_path}/origin.gz"
-    done = lib(f"download {url} got.gz", tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert (tmp_path / "got.gz").read_bytes() == content
-
-    wrong = lib(f"download {url} other.gz {'0' * 64}", tmp_path)
-    assert wrong.returncode == 1 and "does not have the expected SHA-256" in wrong.stderr
-    (tmp_path / "torn.gz").write_bytes(content[:20_000])
-    torn = lib(f"download file://{tmp_path}/torn.gz third.gz", tmp_path)
-    assert torn.returncode == 1 and "is not a complete gzip file" in torn.stderr
-    absent = lib(f"download file://{tmp_path}/absent.gz fourth.gz", tmp_path)
-    assert absent.returncode == 1 and "run this again to resume" in absent.stderr
-    assert not list(tmp_path.glob("other.gz")) + list(tmp_path.glob("third.gz")) + list(tmp_path.glob("fourth.gz"))
 
 
 def test_a_system_is_named_after_its_settings(tmp_path: Path) -> None:

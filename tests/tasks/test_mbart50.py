@@ -14,7 +14,7 @@ from fairseq import checkpoint_utils
 from fairseq_commands import REPOSITORY
 from in_process import Fairseq
 from multilingual_world import LANGUAGES, PAIRS, World, training
-from test_pipelines import lines, script
+from pipeline_scripts import assert_all_refused, lines, script
 
 from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.preflight.checkpoints import inspect_checkpoint
@@ -323,16 +323,19 @@ def test_the_pipeline_on_a_release_of_the_same_layout(world: World, sets: Path, 
     with open(folder / "en-de" / "results.tsv", encoding="utf-8") as file:
         rows = list(csv.DictReader(file, delimiter="\t"))
     assert {(r["decoding"], r["num_hyp"], r["temp_hyp"]) for r in rows} == {
-        ("beam", "", ""), ("mbr", "3", "1"), ("dcmbr", "3", "0.5"),
+        ("beam", "-", "-"), ("mbr", "3", "1"), ("dcmbr", "3", "0.5"),
     }  # fmt: skip
     assert {r["task"] for r in rows} == {"newstest2016-first7-en-de"}
     assert {r["metric"] for r in rows} == {"BLEU", "chrF"}
     (table,) = [part for part in printed.split("\n\n") if "MBR N=3" in part and "chrF. In parentheses: BLEURT" in part]
     chrf = {(r["decoding"], r["num_hyp"]): float(r["score"]) for r in rows if r["metric"] == "chrF"}
     (row,) = [row for row in table.split("\n") if row.startswith("en-de")]
-    assert f"{chrf['dcmbr', '3']:.1f}" in row and f"{chrf['beam', '']:.1f} (71.8)" in row and "(74.8)" in row
+    assert f"{chrf['dcmbr', '3']:.1f}" in row and f"{chrf['beam', '-']:.1f} (71.8)" in row and "(74.8)" in row
     again = script("mbart50/decode.sh", "en-de", **settings).stderr
     assert again.count("done already") == 3
+    shutil.copytree(world.release, tmp_path / "release")
+    (tmp_path / "release" / "sentence.bpe.model").write_text("another")
+    assert_all_refused("mbart50", tmp_path, DATA=sets, OTHER_SETS=1, **settings)
 
 
 @pytest.mark.parametrize("direction, test, valid", [
