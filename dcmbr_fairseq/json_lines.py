@@ -51,7 +51,7 @@ def _refuse(constant: str) -> NoReturn:
 def _finite(text: str) -> float:
     number = float(text)
     if math.isinf(number):
-        raise ValueError(f"{text} is too large for a number")
+        raise ValueError(f"{text if len(text) <= 40 else text[:37] + '...'} is too large for a number")
     return number
 
 
