@@ -79,7 +79,7 @@ class MBRSequenceGenerator(SequenceGenerator):
         self.symbols_to_strip_from_output |= languages.ids  # by fairseq's commands, from what they print
         banned = (self.pad, *sorted(languages.ids), *self._suppressed())
         support = Support(self.eos, banned, self.min_len + languages.forced, self.unk, self.unk_penalty)
-        self.sampler = PrefixSampler(support, options.truncation, seed, options.max_rows)
+        self.sampler = PrefixSampler(support, options.truncation, seed, options.max_rows, options.draws)
         self._make_texts = make_texts
         self._texts: TextSide | None = None
         self._told: set[str] = set()

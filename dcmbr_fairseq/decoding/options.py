@@ -53,6 +53,7 @@ class DecodingOptions:
         utility, utility_args: name and arguments.
         selection, selection_args: decision rule and arguments.
         reference_weights: counts or model.
+        draws: independent or arithmetic.
         truncation: truncation of the sampling distributions.
         max_rows: most draws decoded at once.
     """
@@ -65,6 +66,7 @@ class DecodingOptions:
     selection: str
     selection_args: dict[str, Any]
     reference_weights: str
+    draws: str
     truncation: Truncation
     max_rows: int
 
@@ -134,6 +136,7 @@ def decoding_options(
         selection=str(checked["selection"]),
         selection_args=checked["selection_args"],
         reference_weights=checked["reference_weights"],
+        draws=checked["draws"],
         # fairseq's "off" becomes ours, so that no truncation equals Truncation(), which the sampler has a fast way for
         truncation=Truncation(
             0 if top_k == -1 else int(top_k), 0.0 if top_p == -1 else float(top_p), float(checked["sampling_epsilon"])

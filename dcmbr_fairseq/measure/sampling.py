@@ -74,6 +74,7 @@ class PoolStore:
             "decoding": "sample",
             "temperature": key.temperature,
             "stream": key.stream,
+            "draws": options.draws,
             "truncation": dataclasses.asdict(options.truncation),
             "lengths": [cfg.generation.min_len, cfg.generation.max_len_a, cfg.generation.max_len_b],
             "max_source_positions": getattr(cfg.task, "max_source_positions", None),
@@ -98,7 +99,7 @@ class PoolStore:
     def _refuse_other(self, path: Path, row: Mapping[str, Any], wanted: Mapping[str, Any]) -> None:
         remedy = "delete it, or give another --pools"
         refuse_other(str(path), row, self.identity, remedy)
-        found = row.get("settings", {})
+        found = {"draws": "independent", **row.get("settings", {})}  # older pools do not say it, and are
         for name, value in wanted.items():
             if found.get(name) != value:
                 raise UserError(f"{path} was sampled with another {name} ({found.get(name)}, now {value}): {remedy}")

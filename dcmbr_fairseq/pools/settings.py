@@ -123,6 +123,7 @@ def as_is(flag: str, value: Any) -> Any:
 DECODINGS = ("beam", "sample", "mbr", "dcmbr")
 REF_POOLS = ("auto", "shared", "separate")
 WEIGHTS = ("counts", "model")
+DRAWS = ("independent", "arithmetic")
 
 #: All of them by name, in the order of the records.
 SETTINGS: dict[str, Setting] = {
@@ -176,6 +177,12 @@ SETTINGS: dict[str, Setting] = {
             "weights of distinct references: counts (Monte Carlo, as in the paper) or model (renormalised model "
             "probability, Jinnai et al. 2024)",
             one_of(*WEIGHTS), choices=WEIGHTS,
+        ),
+        Setting(
+            "draws", "independent",
+            "independent: as in the paper; arithmetic: each draw is as exact a sample, and together they are spread "
+            "evenly over the tree of translations, so that a smaller pool does the same (Vilnis et al. 2023)",
+            one_of(*DRAWS), choices=DRAWS,
         ),
         Setting("sampling_topk", -1, "draw from the k most probable tokens", as_is, kind=int, fairseqs=True),
         Setting("sampling_topp", -1.0, "draw from the most probable tokens that hold mass p", as_is, kind=float,

@@ -18,11 +18,20 @@ _ALMOST_ONE = 1 - 2**-53
 
 
 class Drawn(NamedTuple):
-    """``(D,)`` tokens drawn; float64: the probability of each in its row's distribution, the row's sum of weights."""
+    """What D draws have drawn.
+
+    Attributes:
+        tokens: ``(D,)``.
+        probabilities: ``(D,)`` float64, that each token had in its row's distribution.
+        totals: ``(D,)`` float64 sum of the row's weights.
+        remainders: ``(D,)`` float64 in [0, 1): how far inside its token's interval each uniform lies. Given the tokens
+            they are uniform again, with as many bits less as the tokens are improbable.
+    """
 
     tokens: Tensor
     probabilities: Tensor
     totals: Tensor
+    remainders: Tensor
 
 
 def draw_tokens(weights: Tensor, power: int, rows: Tensor, uniforms: Tensor) -> Drawn:
@@ -45,8 +54,11 @@ def draw_tokens(weights: Tensor, power: int, rows: Tensor, uniforms: Tensor) -> 
     inside, first = _one_block(weights, power, rows, chosen, block)  # (D, block), (D,)
     ends = inside.cumsum(dim=1)
     share = ((target - before) / own).clamp_(min=0.0)  # how far inside the block
-    position = _position(ends, share * ends[:, -1])
-    return Drawn(first + position, inside.gather(1, position[:, None])[:, 0] / total, total)
+    within = share * ends[:, -1]
+    position = _position(ends, within)[:, None]
+    weight, end = (table.gather(1, position)[:, 0] for table in (inside, ends))
+    remainders = ((within - (end - weight)) / weight).clamp_(0.0, _ALMOST_ONE)
+    return Drawn(first + position[:, 0], weight / total, total, remainders)
 
 
 def block_size(vocabulary: int) -> int:

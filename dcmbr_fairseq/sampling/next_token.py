@@ -38,12 +38,19 @@ class Draws(NamedTuple):
 
 
 class Chosen(NamedTuple):
-    """``(D,)`` tokens, and their float64 natural log-probabilities: the model's own at temperature 1 over the whole
-    vocabulary; and in the distribution that was drawn from, 0 for forced tokens."""
+    """What D draws have taken.
+
+    Attributes:
+        tokens: ``(D,)``.
+        log_probs: ``(D,)`` float64, natural: the model's own at temperature 1 over the whole vocabulary.
+        sampling_log_probs: ``(D,)`` the same in the distribution that was drawn from, 0 for forced tokens.
+        remainders: ``(D,)`` how far inside its token's interval each uniform lies, in [0, 1); of forced ones as given.
+    """
 
     tokens: np.ndarray
     log_probs: np.ndarray
     sampling_log_probs: np.ndarray
+    remainders: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -74,10 +81,12 @@ class NextToken:
             logits, step, self.support, self.truncation, temperatures, forced=forced is not None
         )
         tokens = np.full(len(draws.rows), -1) if forced is None else forced.copy()
-        sampling_log_probs = np.zeros(len(tokens))
+        sampling_log_probs, remainders = np.zeros(len(tokens)), draws.uniforms.copy()
         for temperature in temperatures:
             free = draws.free_at(temperature)
             if len(free):
-                tokens[free], probabilities = distribution.draw(temperature, draws.rows[free], draws.uniforms[free])
+                tokens[free], probabilities, remainders[free] = distribution.draw(
+                    temperature, draws.rows[free], draws.uniforms[free]
+                )
                 sampling_log_probs[free] = np.log(probabilities)
-        return Chosen(tokens, distribution.log_probs(draws.rows, tokens), sampling_log_probs)
+        return Chosen(tokens, distribution.log_probs(draws.rows, tokens), sampling_log_probs, remainders)

@@ -18,6 +18,8 @@ import torch
 
 from dcmbr_fairseq.decoders.incremental import IncrementalDecoder, PrefixRows
 from dcmbr_fairseq.pools.draws import PoolSpec, TokenPool
+from dcmbr_fairseq.pools.settings import SETTINGS
+from dcmbr_fairseq.sampling.codes import SPENT, arithmetic_codes
 from dcmbr_fairseq.sampling.next_token import Draws, NextToken
 from dcmbr_fairseq.sampling.randomness import KeyedUniforms, sentence_key
 from dcmbr_fairseq.sampling.support import Support
@@ -64,12 +66,20 @@ class PrefixSampler:
         truncation: top-k, top-p or epsilon truncation of the cooled distribution.
         seed: keys the draws together with the source sentence.
         max_rows: most draws that are decoded at once; bounds memory. Larger batches are decoded in turn.
+        draws: independent, or arithmetic (`codes.py`): each an exact sample, and together spread evenly.
+
+    Raises:
+        UserError: there are no such draws.
     """
 
     support: Support
     truncation: Truncation = Truncation()
     seed: int = 1
     max_rows: int = 4096
+    draws: str = "independent"
+
+    def __post_init__(self) -> None:
+        SETTINGS["draws"].value(self.draws)
 
     @torch.inference_mode()
     def sample(
@@ -158,6 +168,10 @@ class _Run:
             for stream in {part.spec.stream for part in parts}
         }
         self.uniforms = [KeyedUniforms(keys[part.spec.stream], part.size, part.first) for part in parts]
+        self.codes: np.ndarray | None = None  # (count * width,) what is left of each draw's code
+        if sampler.draws == "arithmetic":
+            parts_codes = [arithmetic_codes(keys[part.spec.stream], part.size, part.first) for part in parts]
+            self.codes = np.concatenate(parts_codes, axis=1).reshape(-1)
         # Draw d of sentence b stands at b * width + d; only live draws are kept in the arrays below.
         self.live = np.arange(count * self.width)
         self.row = np.repeat(np.arange(count), self.width)
@@ -177,13 +191,28 @@ class _Run:
             logits = decoder.step(self.rows)
             self.rows_forwarded += len(self.rows.tokens)
             self.tokens_drawn += len(self.live)
-            uniforms = np.concatenate([pool.step(step) for pool in self.uniforms], axis=1).reshape(-1)[self.live]
-            draws = Draws(self.row, uniforms, self.temperature[self.live], self.temperatures, self._forced(step))
-            tokens, log_probs, sampling_log_probs = self.next_token.draw(logits, step, draws)
-            self.sampling_log_prob[self.live] += sampling_log_probs
-            self._advance(tokens, log_probs, logits.size(1))
-            del logits  # before the next are made
+            temperatures = self.temperature[self.live]
+            draws = Draws(self.row, self._uniforms(step), temperatures, self.temperatures, self._forced(step))
+            chosen = self.next_token.draw(logits, step, draws)
+            self.sampling_log_prob[self.live] += chosen.sampling_log_probs
+            if self.codes is not None:
+                self.codes[self.live] = chosen.remainders
+            self._advance(chosen.tokens, chosen.log_probs, logits.size(1))
+            del logits  # freed before the next are made
         decoder.release()
+
+    def _uniforms(self, step: int) -> np.ndarray:
+        """``(D,)`` the numbers by which the live draws choose: their codes until these are spent, or keyed uniforms."""
+        if self.codes is None:
+            return self._keyed_uniforms(step)
+        numbers = self.codes[self.live]
+        spent = self.sampling_log_prob[self.live] < SPENT
+        if spent.any():
+            numbers[spent] = self._keyed_uniforms(step)[spent]
+        return numbers
+
+    def _keyed_uniforms(self, step: int) -> np.ndarray:
+        return np.concatenate([pool.step(step) for pool in self.uniforms], axis=1).reshape(-1)[self.live]
 
     def _forced(self, step: int) -> np.ndarray | None:
         """``(D,)`` the token that a live draw must take, -1 where it is free; None if all are free."""

@@ -63,7 +63,9 @@ class StepDistribution:
         self._is_power = not support.unk_penalty and step >= support.min_len
         self._overwrite = self._is_power and not forced and all(t in _POWERS for t in temperatures)
 
-    def draw(self, temperature: float, rows: np.ndarray, uniforms: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def draw(
+        self, temperature: float, rows: np.ndarray, uniforms: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Draw from the cooled, restricted, truncated distribution.
 
         Args:
@@ -72,7 +74,8 @@ class StepDistribution:
             uniforms: ``(D,)`` float64 in [0, 1).
 
         Returns:
-            ``(D,)`` tokens, and their probabilities in what was drawn from.
+            ``(D,)`` tokens, their probabilities in what was drawn from, and the remainders of the uniforms: how far
+            inside the token's interval each lies.
 
         Raises:
             UserError: a distribution is not finite.
@@ -80,7 +83,8 @@ class StepDistribution:
         used, places = _used(rows, len(self._logits))
         weights, power = self._weights(temperature, used)
         index, numbers = (torch.from_numpy(x).to(weights.device) for x in (places, uniforms))
-        tokens, probabilities, totals = (x.cpu().numpy() for x in draw_tokens(weights, power, index, numbers))
+        drawn = draw_tokens(weights, power, index, numbers)
+        tokens, probabilities, totals, remainders = (x.cpu().numpy() for x in drawn)
         if np.any(totals < _SMALLEST_TOTAL):
             raise UserError(
                 "padding and language tokens, which are never drawn, have all of the model's probability: check that "
@@ -88,7 +92,7 @@ class StepDistribution:
             )
         if not np.all(probabilities > 0):  # nan included
             raise UserError("the model's next-token distribution is not finite: decode without --fp16, or check it")
-        return tokens, probabilities
+        return tokens, probabilities, remainders
 
     def log_probs(self, rows: np.ndarray, tokens: np.ndarray) -> np.ndarray:
         """``(D,)`` the model's own natural log-probabilities, at temperature 1 over the whole vocabulary.

@@ -9,6 +9,7 @@ from fairseq.dataclass.configs import FairseqConfig
 from fairseq.dataclass.utils import gen_parser_from_dataclass
 
 from dcmbr_fairseq.decoding.options import DecodingConfig, DecodingOptions, decoding_options
+from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.pools.draws import PoolSpec
 from dcmbr_fairseq.pools.settings import OWN, SETTINGS, Setting
 from dcmbr_fairseq.sampling.truncation import Truncation
@@ -95,6 +96,13 @@ def test_truncation_is_off_at_zero_and_at_fairseq_s_default(off: Any) -> None:
     assert options.truncation == Truncation()
     assert options.describe() == made(decoding="dcmbr").describe()
     assert made(decoding="dcmbr", **{**off, "sampling_epsilon": 0.1}).truncation == Truncation(epsilon=0.1)
+
+
+def test_draws_are_independent_as_in_the_paper_unless_asked_for() -> None:
+    assert made(decoding="dcmbr").draws == made(decoding="dcmbr").describe()["draws"] == "independent"
+    assert made(decoding="dcmbr", draws="arithmetic").describe()["draws"] == "arithmetic"
+    with pytest.raises(UserError, match="--draws must be independent or arithmetic, got sobol"):
+        made(decoding="dcmbr", draws="sobol")
 
 
 def test_no_field_has_the_name_of_one_of_fairseq_s() -> None:

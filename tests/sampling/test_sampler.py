@@ -30,7 +30,7 @@ def decoder_kind(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
     return request.param
 
 
-def assert_frequencies(draws: list[Any], distribution: Any) -> None:
+def assert_frequencies(draws: list[Any], distribution: Any, significance: float = 0.01) -> None:
     """Chi-square test of drawn frequencies against exact probabilities; rare outcomes are pooled."""
     counts = Counter(draws)
     assert set(counts) <= {target for target, p in distribution.items() if p > 0}
@@ -41,7 +41,7 @@ def assert_frequencies(draws: list[Any], distribution: Any) -> None:
         observed.append(len(draws) - sum(observed))
         expected.append(rest)
     assert len(expected) >= 3, "the test would say nothing"
-    assert chisquare(observed, expected).pvalue > 0.01
+    assert chisquare(observed, expected).pvalue > significance
 
 
 TRUNCATIONS = {
