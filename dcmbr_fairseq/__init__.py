@@ -5,6 +5,7 @@ criterions; it prints nothing. Where fairseq is not imported yet this waits unti
 model (``dcmbr select``) start at once.
 """
 
+from dcmbr_fairseq.noise import drop_noise
 from dcmbr_fairseq.registration import MOVED, answer_to_old_names, when_imported
 
 __version__ = "0.2.0"
@@ -12,11 +13,11 @@ __version__ = "0.2.0"
 
 def register() -> None:
     """Repair fairseq and register the tasks and criterions of this package; calling it again changes nothing."""
-    from dcmbr_fairseq import compat, errors, stored_settings
+    from dcmbr_fairseq import compat, errors, mistakes, stored_settings
 
     compat.repair_fairseq()
     stored_settings.evaluate_no_code()
-    errors.print_user_errors_plainly()
+    errors.print_user_errors_plainly(mistakes.sentence_of_uncaught)
     from dcmbr_fairseq import criterions, tasks  # noqa: F401  (importing them registers them)
 
 
@@ -32,5 +33,6 @@ def _needs_fairseq(module: str) -> bool:
     return package == __name__ and place not in MOVED and (file and room in _FAIRSEQ_ROOMS or place in _FAIRSEQ_FILES)
 
 
+drop_noise()
 answer_to_old_names(MOVED)
 when_imported("fairseq", register, needed_by=_needs_fairseq)

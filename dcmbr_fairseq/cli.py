@@ -4,9 +4,12 @@ import argparse
 import importlib
 import logging
 import sys
+import traceback
 
-from dcmbr_fairseq.errors import UserError
+from dcmbr_fairseq.errors import in_one_line, wants_traceback
+from dcmbr_fairseq.mistakes import sentence_of
 from dcmbr_fairseq.signals import Ended, ending_as_if_interrupted
+from dcmbr_fairseq.standard_streams import standard_streams
 
 #: name -> (module with add_arguments(parser) and run(args), one line of help). A module with TAKES_FAIRSEQ_FLAGS = True
 #: gets what its own parser does not know as args.fairseq_flags, to be read by the parser of fairseq-generate.
@@ -28,8 +31,13 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "average": ("dcmbr_fairseq.commands.average", "average the last checkpoints of a training run"),
     "distill-data": ("dcmbr_fairseq.commands.distill_data", "training text from recorded decisions (distillation)"),
     "flags": ("dcmbr_fairseq.commands.flags", "print a training config as flags of fairseq-train"),
+    "user-dir": ("dcmbr_fairseq.commands.user_dir", "print the folder to give to fairseq as --user-dir"),
     "corpus": ("dcmbr_fairseq.commands.corpus", "filter, normalise and check parallel text for training"),
 }
+
+
+TRACEBACK_FLAG = "--traceback"
+TRACEBACK_HELP = "show where in the program a mistake was found, too (as does the environment's DCMBR_TRACEBACK=1)"
 
 
 def build_parser(chosen: str | None) -> argparse.ArgumentParser:
@@ -40,6 +48,7 @@ def build_parser(chosen: str | None) -> argparse.ArgumentParser:
         # no abbreviations: --seed must not be taken for --seeds
         subparser = subparsers.add_parser(name, help=help_line, description=help_line, allow_abbrev=False)
         if name == chosen:
+            subparser.add_argument(TRACEBACK_FLAG, action="store_true", help=TRACEBACK_HELP)
             module = importlib.import_module(module_name)
             module.add_arguments(subparser)
             passes_on = getattr(module, "TAKES_FAIRSEQ_FLAGS", False)
@@ -50,34 +59,48 @@ def build_parser(chosen: str | None) -> argparse.ArgumentParser:
 def main(arguments: list[str] | None = None) -> int:
     """Run ``dcmbr``; returns the exit status: 0, 1 for bad input, 2 for bad usage, 130 for Ctrl-C.
 
+    What is wrong with inputs, outputs and options is told in one sentence; a fault of the program keeps its traceback.
     TERM and HUP end it as Ctrl-C does, and it dies of them.
     """
     arguments = sys.argv[1:] if arguments is None else arguments
     logging.basicConfig(level=logging.INFO, format="%(levelname)s | %(name)s | %(message)s", stream=sys.stderr)
+    with ending_as_if_interrupted():
+        return _status([word for word in arguments if word != TRACEBACK_FLAG], TRACEBACK_FLAG in arguments)
+
+
+def _status(arguments: list[str], show: bool) -> int:
+    """Run the chosen command; the exit status. ``show`` asks for the traceback of mistakes too."""
+    name = "dcmbr"
+    try:
+        with standard_streams():
+            args = parse(arguments)
+            name = f"dcmbr {args.command}"
+            args.run(args)
+    except KeyboardInterrupt as error:
+        reason = error if isinstance(error, Ended) else "interrupted"
+        print(f"{name}: {reason}; nothing was written under a final name", file=sys.stderr)
+        return 130
+    except BrokenPipeError:  # the reader of our output (head, say) has seen enough
+        return 0
+    except Exception as error:
+        sentence = sentence_of(error, arguments)
+        if sentence is None:
+            raise
+        if show or wants_traceback():
+            traceback.print_exception(error)
+        print(f"{name}: error: {in_one_line(sentence)}", file=sys.stderr)
+        return 1
+    return 0
+
+
+def parse(arguments: list[str]) -> argparse.Namespace:
+    """The arguments, with the function of their command."""
     parser = build_parser(arguments[0] if arguments else None)
     args, others = parser.parse_known_args(arguments)
     if others and args.fairseq_flags is None:
         parser.error(f"unrecognized arguments: {' '.join(others)}")
     args.fairseq_flags = others
-    with ending_as_if_interrupted():
-        return _status(args)
-
-
-def _status(args: argparse.Namespace) -> int:
-    """Run the chosen command; the exit status."""
-    try:
-        args.run(args)
-    except UserError as error:
-        print(f"dcmbr {args.command}: error: {error}", file=sys.stderr)
-        return 1
-    except KeyboardInterrupt as error:
-        reason = error if isinstance(error, Ended) else "interrupted"
-        print(f"dcmbr {args.command}: {reason}; nothing was written under a final name", file=sys.stderr)
-        return 130
-    except BrokenPipeError:  # the reader of our output (head, say) has seen enough
-        sys.stderr.close()
-        return 0
-    return 0
+    return args
 
 
 if __name__ == "__main__":

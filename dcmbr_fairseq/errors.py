@@ -1,9 +1,9 @@
 """The one exception a user may see: a sentence that names the flag, the value and the remedy."""
 
 import difflib
-import re
+import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from types import TracebackType
 
 
@@ -39,47 +39,43 @@ def shown(value: object) -> str:
     return text if len(text) <= 200 else f"{text[:200]}..."
 
 
-#: What fairseq's commands raise for mistakes before any code of this package is asked: kind, message, our sentence.
-_OF_FAIRSEQ: list[tuple[type[Exception], str, str]] = [
-    (AssertionError, r"--path required for generation", "--path is missing: give the checkpoint that is to translate"),
-    (AssertionError, r"[Ss]entences lengths should not exceed max_tokens=(\d+)",
-     "--max-tokens {0} is less than the tokens of the longest sentence: raise it, or give --batch-size instead"),
-    (AssertionError, r"--batch-size cannot be larger than --buffer-size",
-     "--batch-size is larger than --buffer-size: raise --buffer-size, or lower --batch-size"),
-    (AssertionError, r"--sampling requires --nbest to be equal to --beam",
-     "--sampling needs --nbest and --beam to be equal: make them so, or use --decoding sample"),
-    (ValueError, r"Seed must be between 0 and", "--seed must be a whole number from 0 to 4294967295: give another"),
-    (Exception, r"tokenizer\.(?:source|target)_lang=null",
-     "--tokenizer needs the languages of the text: give -s and -t"),
-]  # fmt: skip
+#: With this environment variable set, to anything but 0, the traceback of a mistake is shown too.
+TRACEBACK = "DCMBR_TRACEBACK"
 
 
-def in_words(error: BaseException) -> str | None:
-    """The sentence for an error that ends a fairseq command: a user's mistake in words, None for anything else."""
-    if isinstance(error, UserError):
-        return str(error)
-    for kind, message, sentence in _OF_FAIRSEQ:
-        found = re.search(message, str(error)) if isinstance(error, kind) else None
-        if found is not None:
-            return sentence.format(*found.groups())
-    return None
+def wants_traceback() -> bool:
+    """Whether :data:`TRACEBACK` asks for the traceback of mistakes."""
+    return os.environ.get(TRACEBACK, "0") not in ("", "0")
 
 
-def print_user_errors_plainly() -> None:
-    """Let a user's mistake end a fairseq command with its sentence alone, without a traceback.
+def own_sentence(error: BaseException) -> str | None:
+    """The sentence of a :class:`UserError`; None for all other exceptions."""
+    return str(error) if isinstance(error, UserError) else None
+
+
+def print_user_errors_plainly(sentence_of: Callable[[BaseException], str | None] = own_sentence) -> None:
+    """Let an uncaught mistake end a fairseq command with its sentence alone, without a traceback.
 
     Other exceptions are shown as before. Calling this again changes nothing.
+
+    Args:
+        sentence_of: gives the sentence of an exception that is a user's mistake, None for others.
     """
     previous = sys.excepthook
     if getattr(previous, "_prints_user_errors", False):
         return
 
     def hook(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-        sentence = in_words(error)
-        if sentence is not None:
-            print(f"dcmbr_fairseq: error: {sentence}", file=sys.stderr)
-        else:
+        sentence = sentence_of(error)
+        if sentence is None or wants_traceback():
             previous(kind, error, trace)
+        if sentence is not None:
+            print(f"dcmbr_fairseq: error: {in_one_line(sentence)}", file=sys.stderr)
 
     hook._prints_user_errors = True  # type: ignore[attr-defined]
     sys.excepthook = hook
+
+
+def in_one_line(sentence: str) -> str:
+    """A sentence without line breaks, which names and values may bring into it."""
+    return " ".join(sentence.split("\n"))

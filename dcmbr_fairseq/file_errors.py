@@ -40,6 +40,15 @@ _OF_INPUTS: dict[int | None, str] = {
     **dict.fromkeys(_FORBIDDEN, "cannot be read: permission denied; change the permissions of it and of its folder"),
 }
 
+#: errno -> what follows the name of what is an input or an output.
+_OF_EITHER: dict[int | None, str] = {
+    errno.EISDIR: "it is a folder; give the path of a file",
+    errno.ENAMETOOLONG: "the name is too long; give a shorter one",
+    errno.ELOOP: "its links lead in a circle; remove them",
+    **dict.fromkeys((errno.ENOTDIR, errno.EEXIST), "a part of the path is a file, not a folder; give another path"),
+    **dict.fromkeys(_FORBIDDEN, "permission denied; change the permissions of it and of its folder"),
+}
+
 
 @contextlib.contextmanager
 def writing(name: object) -> Iterator[None]:
@@ -88,6 +97,15 @@ def unreadable(name: object, error: Exception) -> UserError:
         return UserError(f"{name} is cut off or damaged ({error}): fetch or make it again")
     reason = _OF_INPUTS.get(error.errno, f"cannot be read: {error.strerror or error}; give another file")
     return UserError(f"{_shown(name)} {reason}")
+
+
+def unusable(name: object, error: OSError) -> UserError:
+    """The sentence about a file or folder of which it is not known whether it was to be read or written."""
+    if error.errno in (*_FULL, errno.EROFS):
+        return unwritable(name, error)
+    if error.errno == errno.ENOENT:
+        return UserError(f"{_shown(name)} is not there: give the path of an existing file or folder")
+    return UserError(f"{_shown(name)} cannot be used: {_OF_EITHER.get(error.errno, f'{error.strerror}; check it')}")
 
 
 def check_input(path: PathLike) -> None:

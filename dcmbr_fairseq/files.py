@@ -207,12 +207,12 @@ class _Output:
         self._text: io.TextIOWrapper | None = None
         with writing(path):
             if is_stream(path):
-                self._raw = _NamedRaw(_open_stream(path), path, closefd=True)
+                self._raw = NamedRaw(_open_stream(path), path, closefd=True)
             else:
                 self.target = Path(os.path.realpath(path))
                 self.target.parent.mkdir(parents=True, exist_ok=True)
                 self._temporary = Temporary(self.target)
-                self._raw = _NamedRaw(self._temporary.descriptor, path, closefd=False)
+                self._raw = NamedRaw(self._temporary.descriptor, path, closefd=False)
         self.file: BinaryIO = io.BufferedWriter(self._raw)
 
     def text(self) -> IO[str]:
@@ -259,7 +259,7 @@ class _Output:
             self._temporary.close()
 
 
-class _NamedRaw(io.FileIO):
+class NamedRaw(io.FileIO):
     """An open file whose failures are sentences that name the output, whoever writes through it."""
 
     def __init__(self, descriptor: int, path: PathLike, closefd: bool) -> None:

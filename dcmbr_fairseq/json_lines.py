@@ -44,6 +44,27 @@ def parse_object(line: str) -> dict[str, Any]:
     return row
 
 
+def read_json(text: str, refusal: str) -> Any:
+    """The value of a JSON text.
+
+    Args:
+        text: it.
+        refusal: what is said where it is no JSON: flag or file and line, and what to do; the reason follows.
+
+    Raises:
+        UserError: it is no JSON, nested too deeply, or holds a number of thousands of digits.
+    """
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        reason = str(error)
+    except RecursionError:
+        reason = "its lists or objects are nested too deeply"
+    except ValueError:  # Python turns at most 4,300 digits into a number
+        reason = "a number in it has thousands of digits"
+    raise UserError(f"{refusal} ({reason})")
+
+
 def _refuse(constant: str) -> NoReturn:
     raise ValueError(f"{constant} is no number of JSON")
 

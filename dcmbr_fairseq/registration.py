@@ -6,8 +6,11 @@ import importlib.util
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from importlib.machinery import ModuleSpec
+from pathlib import Path
 from types import ModuleType
 
+#: The folder of this package: what fairseq wants as ``--user-dir``.
+PACKAGE_FOLDER = Path(__file__).parent
 #: Modules that the documentation of version 0.1 told users to import, and where they stand now, below this package.
 MOVED = {
     "analysis.correlation": "present.correlation",

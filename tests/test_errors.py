@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from dcmbr_fairseq.errors import UserError, in_words, nearest, print_user_errors_plainly, suggestion
+from dcmbr_fairseq.errors import UserError, nearest, print_user_errors_plainly, suggestion
 
 
 @pytest.fixture(autouse=True)
@@ -53,20 +53,3 @@ def test_an_unknown_name_is_answered_with_the_nearest_or_with_all() -> None:
     assert suggestion("beat", ["beta", "order"]) == "did you mean beta?"
     assert suggestion("colour", ["beta", "order"]) == "choose one of beta, order"
     assert suggestion("beta", []) == "leave it out"
-
-
-@pytest.mark.parametrize(
-    ("error", "sentence"),
-    [
-        (UserError("--x 1: give 2"), "--x 1: give 2"),
-        (AssertionError("--path required for generation!"), "--path is missing: give the checkpoint that"),
-        (AssertionError("Sentences lengths should not exceed max_tokens=7"), "--max-tokens 7 is less than the tokens"),
-        (ValueError("Seed must be between 0 and 2**32 - 1"), "--seed must be a whole number from 0 to 4294967295"),
-        (RuntimeError("Error merging override tokenizer.source_lang=null"), "--tokenizer needs the languages"),
-        (AssertionError("something else"), None),
-        (RuntimeError("Seed must be between 0 and 1"), None),
-    ],
-)
-def test_what_fairseq_says_of_a_mistake_is_put_into_words(error: Exception, sentence: str | None) -> None:
-    said = in_words(error)
-    assert said is None if sentence is None else said is not None and said.startswith(sentence)

@@ -2,7 +2,6 @@
 
 import argparse
 import contextlib
-import errno
 import logging
 import sys
 from collections.abc import Iterator
@@ -25,8 +24,6 @@ logger = logging.getLogger(__name__)
 
 #: The settings of a decision.
 DECIDES = ("utility", "utility_args", "selection", "selection_args", "reference_weights")
-#: What says that an output cannot be written; other errors of the system are not the output's.
-CANNOT_WRITE = (errno.ENOSPC, errno.EDQUOT, errno.EACCES, errno.EROFS, errno.ENOTDIR, errno.EEXIST, errno.EISDIR)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -196,21 +193,13 @@ def format_text(number: int, ranking: list[dict[str, Any]], nbest: int) -> str:
 
 @contextlib.contextmanager
 def open_output(path: str) -> Iterator[IO[str]]:
-    """A file that appears whole or not at all, or standard output, always in UTF-8.
+    """A file that appears whole or not at all, or standard output.
 
     Raises:
         UserError: it cannot be written, or the disk is full.
     """
-    try:
-        if path == "-":
-            if hasattr(sys.stdout, "reconfigure"):
-                sys.stdout.reconfigure(encoding="utf-8", newline="\n")
-            yield sys.stdout
-            sys.stdout.flush()
-        else:
-            with atomic_writer(path) as out:
-                yield out
-    except OSError as error:
-        if error.errno not in CANNOT_WRITE:
-            raise
-        raise UserError(f"--output {path} cannot be written: {error.strerror}") from error
+    if path == "-":
+        yield sys.stdout
+    else:
+        with atomic_writer(path) as out:
+            yield out

@@ -1,13 +1,13 @@
 """What commands share: options that several have, declared once; the lists and objects in them; where output goes."""
 
 import argparse
-import json
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from dcmbr_fairseq.errors import UserError
+from dcmbr_fairseq.errors import UserError, shown
 from dcmbr_fairseq.files import atomic_writer
+from dcmbr_fairseq.json_lines import read_json
 from dcmbr_fairseq.present.tidy import FORMATS
 
 if TYPE_CHECKING:
@@ -122,12 +122,10 @@ def parse_metric_arguments(text: str, flag: str = "--metric-args") -> Mapping[st
     Raises:
         UserError: it is something else.
     """
-    try:
-        arguments = json.loads(text)
-    except (ValueError, RecursionError):  # no JSON, or integers or nesting beyond what Python reads
-        arguments = None
+    remedy = f'{flag} must be a JSON object such as \'{{"meteor": {{"language": "de"}}}}\', got {shown(text)}'
+    arguments = read_json(text, remedy)
     if not isinstance(arguments, dict) or not all(isinstance(value, dict) for value in arguments.values()):
-        raise UserError(f'{flag} must be a JSON object such as \'{{"meteor": {{"language": "de"}}}}\', got {text!r}')
+        raise UserError(remedy)
     return arguments
 
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from dcmbr_fairseq.errors import UserError
+from dcmbr_fairseq.errors import UserError, shown
 from dcmbr_fairseq.files import atomic_bytes_writer
 
 BY_UPDATE = re.compile(r"checkpoint_\d+_(\d+)\.pt")  # checkpoint_EPOCH_UPDATE.pt, from --save-interval-updates
@@ -121,8 +121,6 @@ def load(path: Path) -> dict[str, Any]:
     Raises:
         UserError: the file is missing or is no fairseq checkpoint.
     """
-    import pickle
-
     import torch
     from fairseq import checkpoint_utils  # noqa: F401  (its import makes our repairs: what a checkpoint may hold)
 
@@ -130,9 +128,12 @@ def load(path: Path) -> dict[str, Any]:
         raise UserError(f"{path} is not a file: give checkpoints that exist")
     try:
         state = torch.load(path, map_location="cpu", weights_only=True)
-    except (pickle.UnpicklingError, EOFError, RuntimeError) as error:
-        raise UserError(f"{path} is not a checkpoint that can be read: {str(error).splitlines()[0]}") from error
-    if not isinstance(state, dict) or not isinstance(state.get("model"), dict):
+    except MemoryError:
+        raise
+    except Exception as error:  # a damaged archive ends in whatever its reader has stumbled over
+        raise UserError(f"{path} is not a checkpoint that can be read: {shown(str(error))}") from error
+    model = state.get("model") if isinstance(state, dict) else None
+    if not isinstance(model, dict) or not all(isinstance(value, torch.Tensor) for value in model.values()):
         raise UserError(f"{path} is not a fairseq checkpoint: it has no model in it")
     return state
 

@@ -4,6 +4,7 @@ One config then serves both commands. scripts/train.sh uses this; it works from 
 the configs name their common parts relative to it.
 """
 
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -45,7 +46,10 @@ def compose(path: str, overrides: Sequence[str]) -> Mapping[str, Any]:
         raise UserError(f"{path} is not a config: give the path of a YAML file such as configs/wmt20/en-de.yaml")
     try:
         # 1.1, as fairseq itself: a newer one would stay set and make fairseq's own use of hydra fail in this process.
-        with initialize_config_dir(config_dir=str(file.parent), version_base="1.1"):
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message=r'\s*version_base="1\.1" selects Hydra 1\.1')  # on purpose
+            context = initialize_config_dir(config_dir=str(file.parent), version_base="1.1")
+        with context:
             config = hydra_compose(file.stem, [permissive(override) for override in overrides])
         missing = sorted(OmegaConf.missing_keys(config))
         if missing:

@@ -6,11 +6,11 @@ imported when it is first asked for, and what it needs (torch, Java, a model) wh
 Nothing here may import another room: least of all fairseq, pools or rules.
 """
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
-from dcmbr_fairseq.errors import UserError
+from dcmbr_fairseq.errors import UserError, shown
+from dcmbr_fairseq.json_lines import read_json
 from dcmbr_fairseq.plugins import Registry
 from dcmbr_fairseq.utilities.base import Comparison, Utility
 
@@ -42,11 +42,8 @@ def parse_utility_args(text: str, flag: str = "--utility-args") -> dict[str, Any
     Raises:
         UserError: the text is not a JSON object.
     """
-    remedy = f"{flag} must be a JSON object such as '{{\"beta\": 2}}', got {text!r}"
-    try:
-        arguments = json.loads(text or "{}")
-    except (ValueError, RecursionError) as error:  # no JSON, or integers or nesting beyond what Python reads
-        raise UserError(f"{remedy} ({error})") from error
+    remedy = f"{flag} must be a JSON object such as '{{\"beta\": 2}}', got {shown(text)}"
+    arguments = read_json(text or "{}", remedy)
     if not isinstance(arguments, dict):
         raise UserError(remedy)
     return arguments
