@@ -7,12 +7,14 @@ import sys
 import traceback
 
 from dcmbr_fairseq.errors import in_one_line, wants_traceback
+from dcmbr_fairseq.files import check_output
 from dcmbr_fairseq.mistakes import sentence_of
 from dcmbr_fairseq.signals import Ended, ending_as_if_interrupted
 from dcmbr_fairseq.standard_streams import standard_streams
 
 #: name -> (module with add_arguments(parser) and run(args), one line of help). A module with TAKES_FAIRSEQ_FLAGS = True
-#: gets what its own parser does not know as args.fairseq_flags, to be read by the parser of fairseq-generate.
+#: gets what its own parser does not know as args.fairseq_flags, to be read by the parser of fairseq-generate. OUTPUTS
+#: names the options with paths that it writes, ("output",) unless it says otherwise.
 COMMANDS: dict[str, tuple[str, str]] = {
     "select": ("dcmbr_fairseq.commands.select", "choose translations from saved pools, without a model"),
     "utilities": ("dcmbr_fairseq.commands.utilities", "what each utility needs, and whether it is ready here"),
@@ -52,7 +54,8 @@ def build_parser(chosen: str | None) -> argparse.ArgumentParser:
             module = importlib.import_module(module_name)
             module.add_arguments(subparser)
             passes_on = getattr(module, "TAKES_FAIRSEQ_FLAGS", False)
-            subparser.set_defaults(run=module.run, fairseq_flags=[] if passes_on else None)
+            outputs = getattr(module, "OUTPUTS", ("output",))
+            subparser.set_defaults(run=module.run, fairseq_flags=[] if passes_on else None, outputs=outputs)
     return parser
 
 
@@ -75,6 +78,7 @@ def _status(arguments: list[str], show: bool) -> int:
         with standard_streams():
             args = parse(arguments)
             name = f"dcmbr {args.command}"
+            check_outputs(args)
             args.run(args)
     except KeyboardInterrupt as error:
         reason = error if isinstance(error, Ended) else "interrupted"
@@ -101,6 +105,19 @@ def parse(arguments: list[str]) -> argparse.Namespace:
         parser.error(f"unrecognized arguments: {' '.join(others)}")
     args.fairseq_flags = others
     return args
+
+
+def check_outputs(args: argparse.Namespace) -> None:
+    """Find out before work starts whether what a command will write could be written.
+
+    Raises:
+        UserError: names the path.
+    """
+    for option in args.outputs:
+        given = getattr(args, option, None)
+        for path in given if isinstance(given, list) else [given]:
+            if path not in (None, "-"):
+                check_output(path)
 
 
 if __name__ == "__main__":

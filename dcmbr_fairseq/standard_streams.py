@@ -32,8 +32,8 @@ def standard_streams() -> Iterator[None]:
     raw = _Closed() if original is None else NamedRaw(original.fileno(), NAME, closefd=False)
     terminal = original is not None and original.isatty()
     sys.stdout = io.TextIOWrapper(
-        io.BufferedWriter(raw), encoding="utf-8", newline="\n", line_buffering=terminal
-    )  # fmt: skip
+        io.BufferedWriter(raw), encoding="utf-8", errors="surrogateescape", newline="\n", line_buffering=terminal
+    )  # names that the locale cannot decode go out as the bytes that they came as
     try:
         yield
         sys.stdout.flush()

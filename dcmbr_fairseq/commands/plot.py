@@ -3,13 +3,16 @@
 import argparse
 import logging
 
-from dcmbr_fairseq.commands.shared import add_where_argument
+from dcmbr_fairseq.commands.shared import add_where_argument, at_most
 from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.present.figures import DPI, FIGURES, plot, save, save_data
 from dcmbr_fairseq.present.results import read_results
 
 logger = logging.getLogger(__name__)
+OUTPUTS = ()  # --output is the beginning of several names
 FORMS = ("png", "pdf", "svg")
+#: A figure of 5 inches has 144 million dots then.
+MOST_DPI = 2400
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -41,8 +44,7 @@ def run(args: argparse.Namespace) -> None:
     unknown = [form for form in forms if form not in FORMS]
     if unknown:
         raise UserError(f"--formats {args.formats}: {unknown[0]!r} is unknown, choose from {', '.join(FORMS)}")
-    if args.dpi < 1:
-        raise UserError(f"--dpi must be at least 1, got {args.dpi}")
+    at_most("--dpi", args.dpi, most=MOST_DPI)
     drawn = plot(args.figure, read_results(args.tables, args.where), args.temperature, args.title)
     settings = {
         "drawn by": f"dcmbr plot {args.figure} ({FIGURES[args.figure].title})",

@@ -3,7 +3,7 @@
 import argparse
 
 from dcmbr_fairseq.commands.model_options import add_model_arguments, open_experiment, open_workspace
-from dcmbr_fairseq.commands.shared import add_rows_output_arguments
+from dcmbr_fairseq.commands.shared import add_rows_output_arguments, at_most
 from dcmbr_fairseq.present.tidy import write_rows
 
 TAKES_FAIRSEQ_FLAGS = True
@@ -23,5 +23,7 @@ def run(args: argparse.Namespace) -> None:
     """Count and print."""
     from dcmbr_fairseq.measure.ranks import rank_rows
 
+    at_most("--bucket", args.bucket)
+    at_most("--last", args.last)
     experiment = open_experiment(args, open_workspace(args))
     write_rows(rank_rows(experiment, args.bucket, args.last), args.output, args.format)

@@ -72,8 +72,14 @@ def add_seeds_argument(parser: argparse._ActionsContainer) -> None:
 # --- what stands in them -------------------------------------------------------------------------------------------
 
 
+#: The largest whole number in a list of sizes: what is larger would not end.
+MOST = 10_000_000
+#: The largest seed: fairseq's, which numpy's generators take.
+LARGEST_SEED = 2**32 - 1
+
+
 def parse_numbers(flag: str, text: str, whole: bool = False) -> list[Any]:
-    """The positive numbers of a list such as ``0.5,1``, each once, in their order.
+    """The positive numbers of a list such as ``0.5,1``, each once, in their order; whole ones up to :data:`MOST`.
 
     Raises:
         UserError: something else; names the flag.
@@ -85,13 +91,39 @@ def parse_numbers(flag: str, text: str, whole: bool = False) -> list[Any]:
         numbers = []
     if not numbers or not all(0 < number < float("inf") for number in numbers):
         what = "whole numbers" if whole else "numbers"
-        raise UserError(f"{flag} must be {what} above 0, separated by commas, got {text!r}")
+        raise UserError(f"{flag} must be {what} above 0, separated by commas, got {in_short(text)}")
+    if whole and max(numbers) > MOST:
+        raise UserError(f"{flag} {max(numbers)} is too large: give at most {MOST}")
     return numbers
 
 
 def parse_seeds(args: argparse.Namespace, workspace: "Workspace") -> list[int]:
-    """The numbers of ``--seeds``, or fairseq's seed."""
-    return [workspace.cfg.common.seed] if args.seeds is None else parse_numbers("--seeds", args.seeds, whole=True)
+    """The numbers of ``--seeds``, each once, or fairseq's seed.
+
+    Raises:
+        UserError: one is no seed.
+    """
+    if args.seeds is None:
+        return [workspace.cfg.common.seed]
+    try:
+        seeds = list(dict.fromkeys(map(int, args.seeds.split(","))))
+    except ValueError:
+        seeds = [-1]
+    if not all(0 <= seed <= LARGEST_SEED for seed in seeds):
+        raise UserError(
+            f"--seeds must be whole numbers from 0 to {LARGEST_SEED}, separated by commas, got {in_short(args.seeds)}"
+        )
+    return seeds
+
+
+def at_most(flag: str, value: int | None, least: int = 1, most: int = MOST) -> None:
+    """Refuse a whole number that is too small, or so large that the command would not end.
+
+    Raises:
+        UserError: it is one.
+    """
+    if value is not None and not least <= value <= most:
+        raise UserError(f"{flag} must be a whole number from {least} to {most}, got {in_short(value)}")
 
 
 def parse_names(flag: str, text: str, example: str = "chrf") -> list[str]:

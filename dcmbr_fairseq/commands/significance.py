@@ -7,7 +7,9 @@ from dataclasses import asdict
 from typing import Any
 
 from dcmbr_fairseq.commands.shared import (
+    LARGEST_SEED,
     add_output_arguments,
+    at_most,
     parse_metric_arguments,
     parse_metrics,
     with_notes,
@@ -73,6 +75,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     """Test each system against the baseline on each metric and print."""
     paths = [args.baseline, *args.systems]
+    at_most("--samples", args.samples)
+    at_most("--seed", args.seed, 0, LARGEST_SEED)
     names = system_names(args.names, paths)
     references = read_segments(args.references, "--references")
     texts = [read_translations(path, args.hypothesis_format, len(references)) for path in paths]
