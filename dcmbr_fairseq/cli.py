@@ -14,7 +14,7 @@ from dcmbr_fairseq.standard_streams import standard_streams
 
 #: name -> (module with add_arguments(parser) and run(args), one line of help). A module with TAKES_FAIRSEQ_FLAGS = True
 #: gets what its own parser does not know as args.fairseq_flags, to be read by the parser of fairseq-generate. OUTPUTS
-#: names the options with paths that it writes, ("output",) unless it says otherwise.
+#: names its options with paths that it writes where they are not those of OUTPUTS here.
 COMMANDS: dict[str, tuple[str, str]] = {
     "select": ("dcmbr_fairseq.commands.select", "choose translations from saved pools, without a model"),
     "utilities": ("dcmbr_fairseq.commands.utilities", "what each utility needs, and whether it is ready here"),
@@ -38,6 +38,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
 }
 
 
+#: Options whose values are paths that a command writes.
+OUTPUTS = ("output", "out", "report", "surface")
 TRACEBACK_FLAG = "--traceback"
 TRACEBACK_HELP = "show where in the program a mistake was found, too (as does the environment's DCMBR_TRACEBACK=1)"
 
@@ -54,7 +56,7 @@ def build_parser(chosen: str | None) -> argparse.ArgumentParser:
             module = importlib.import_module(module_name)
             module.add_arguments(subparser)
             passes_on = getattr(module, "TAKES_FAIRSEQ_FLAGS", False)
-            outputs = getattr(module, "OUTPUTS", ("output",))
+            outputs = getattr(module, "OUTPUTS", OUTPUTS)
             subparser.set_defaults(run=module.run, fairseq_flags=[] if passes_on else None, outputs=outputs)
     return parser
 

@@ -20,8 +20,6 @@ from dcmbr_fairseq.corpus.streams import aligned_length
 from dcmbr_fairseq.errors import UserError, nearest
 from dcmbr_fairseq.files import atomic_writer, is_stream
 
-OUTPUTS = ("out", "output", "report")
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the three tools and their flags."""

@@ -10,7 +10,6 @@ from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.lemma import AS_PRINTED, cooling_temperature, equivalent_smoothing
 
 TAKES_FAIRSEQ_FLAGS = True  # with --tune
-OUTPUTS = ("output", "surface")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

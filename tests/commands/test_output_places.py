@@ -30,6 +30,8 @@ WITHOUT_A_MODEL: dict[str, str] = {
     "average": "average a.pt a.pt --output {out}",
     "corpus filter": "corpus filter src.txt ref.txt --processes 1 --out {out} other.txt",
     "corpus filter report": "corpus filter src.txt ref.txt --processes 1 --out one.txt other.txt --report {out}",
+    "distill-data": "distill-data records.jsonl --out {out} other.txt",
+    "distill-data report": "distill-data records.jsonl --out one.txt other.txt --report {out}",
     "corpus normalize": "corpus normalize ref.txt {out} --lang de --processes 1",
 }
 WITH_A_MODEL: dict[str, str] = {
@@ -59,7 +61,8 @@ def inputs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "src.txt").write_text("a dog .\na cat .\n")
     (tmp_path / "pools.jsonl").write_text("".join(json.dumps({"hypotheses": [t, "x"]}) + "\n" for t in texts))
     assert main(["select", "pools.jsonl", "--format", "json", "--output", "chosen.jsonl"]) == 0
-    record = {"id": 0, "hypotheses": texts, "choice": 0, "translation": texts[0], "expected_utilities": [1.0, 0.5],
+    record = {"id": 0, "source": "a dog .", "hypotheses": texts, "choice": 0, "translation": texts[0],
+              "expected_utilities": [1.0, 0.5],
               "settings": {"utility": "chrf", "utility_args": {}}, "signature": "x"}  # fmt: skip
     (tmp_path / "records.jsonl").write_text(json.dumps(record) + "\n")
     (tmp_path / "rows.tsv").write_text(ROWS)
