@@ -34,7 +34,7 @@ def sentence_of(error: BaseException, arguments: Sequence[str]) -> str | None:
         return str(error)
     line, frames = CommandLine(arguments), list(frames_of(error))
     kinds = {kind.__name__ for kind in type(error).__mro__}
-    places = {str(frame.f_globals.get("__name__")) for frame in frames}
+    places = set(map(module_of, frames))
     for saying in SAYINGS:
         if saying.kind in kinds and saying.places <= places and (found := saying.pattern.search(str(error))):
             return saying.means(Scene(line, found, frames))
@@ -51,6 +51,12 @@ def sentence_of_uncaught(error: BaseException) -> str | None:
 def surrogate(error: UnicodeEncodeError) -> str:
     """The character that cannot be written."""
     return f"a lone surrogate (U+{ord(error.object[error.start]):04X})"
+
+
+def module_of(frame: FrameType) -> str:
+    """The full name of the module that a frame is in, of ``python -m`` too."""
+    spec = frame.f_globals.get("__spec__")
+    return str(spec.name if spec is not None else frame.f_globals.get("__name__"))
 
 
 def frames_of(error: BaseException) -> Iterator[FrameType]:
@@ -76,11 +82,11 @@ def _about_a_file(error: OSError, line: CommandLine) -> str | None:
 
 def _named(line: CommandLine, path: str) -> str | None:
     """What the command line calls the file, the folder above it, or the file beside which it stands (as parts do)."""
-    wanted = Path(os.path.abspath(path))
+    wanted, found = Path(os.path.abspath(path)), []
     for word in [*line.arguments, *DEFAULT_OUTPUTS]:
         for part in dict.fromkeys([word, *re.split(r"[=:,]", word)]):
             given = Path(os.path.abspath(part))
             beside = given.parent == wanted.parent and wanted.name.lstrip(".").startswith(given.name)
             if part and not part.startswith("--") and (given in (wanted, *wanted.parents) or beside):
-                return part
-    return None
+                found.append(part)
+    return max(found, key=lambda part: len(os.path.abspath(part)), default=None)  # the nearest

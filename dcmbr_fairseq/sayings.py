@@ -120,7 +120,7 @@ def _no_gpu(scene: Scene) -> str:
 
 def _checkpoint(scene: Scene) -> str:
     path = str(scene.local("load_checkpoint_to_cpu", "path") or scene.local("load_model_ensemble_and_task", "filename"))
-    reason = scene.found[0].split("\n")[0][:120]
+    reason = re.sub(r"^\[Errno \d+\] ", "", scene.found[0].split("\n")[0])[:120]
     return f"{scene.line.with_flag(path)} cannot be read as a fairseq checkpoint ({reason}): copy it again"
 
 
@@ -156,7 +156,7 @@ SAYINGS: list[Saying] = [
           "the data folder does not tell its languages: give them with -s and -t, or give another folder"),
     _says("Exception", "fairseq.data.dictionary", r"^Incorrect encoding detected in (.*), please rebuild",
           "{0} is not UTF-8: make the data anew with fairseq-preprocess"),
-    _says("ValueError", "fairseq.data.dictionary", r"^Incorrect dictionary format.*", _dictionary),
+    _says("ValueError", "fairseq.data.dictionary", r"^Incorrect dictionary format[^:]*", _dictionary),
     _says("ValueError", "fairseq.data.indexed_dataset", "buffer is smaller than requested|cannot mmap an empty", _data),
     _says("AssertionError", "fairseq.data.indexed_dataset", "Index file doesn't match expected format", _data),
     _says("ValueError", "torch._utils", r"indexed_dataset.*buffer is smaller than requested", _data),
@@ -210,7 +210,5 @@ SAYINGS: list[Saying] = [
           "--encoder-attention-heads and --decoder-attention-heads must divide the embedding dimensions: change one"),
     _says("ValueError", "fairseq.models.transformer.transformer_legacy", "^--share-all-embeddings requires(.*)$",
           "--share-all-embeddings needs{0}: preprocess with --joined-dictionary, or leave it out"),
-    _says("Exception", "fairseq.optim.adam", "^name '(.*)' is not defined",
-          "--adam-betas must be two numbers such as (0.9, 0.98), got {0}"),
     _says("UnicodeDecodeError", "fairseq_cli.interactive", ".*", _input_text),
 ]  # fmt: skip
