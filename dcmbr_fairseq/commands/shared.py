@@ -91,7 +91,7 @@ def parse_numbers(flag: str, text: str, whole: bool = False) -> list[Any]:
         numbers = []
     if not numbers or not all(0 < number < float("inf") for number in numbers):
         what = "whole numbers" if whole else "numbers"
-        raise UserError(f"{flag} must be {what} above 0, separated by commas, got {in_short(text)}")
+        raise UserError(f"{flag} must be {what} above 0, separated by commas, got {shown(text)}")
     if whole and max(numbers) > MOST:
         raise UserError(f"{flag} {max(numbers)} is too large: give at most {MOST}")
     return numbers
@@ -111,7 +111,7 @@ def parse_seeds(args: argparse.Namespace, workspace: "Workspace") -> list[int]:
         seeds = [-1]
     if not all(0 <= seed <= LARGEST_SEED for seed in seeds):
         raise UserError(
-            f"--seeds must be whole numbers from 0 to {LARGEST_SEED}, separated by commas, got {in_short(args.seeds)}"
+            f"--seeds must be whole numbers from 0 to {LARGEST_SEED}, separated by commas, got {shown(args.seeds)}"
         )
     return seeds
 
@@ -123,7 +123,7 @@ def at_most(flag: str, value: int | None, least: int = 1, most: int = MOST) -> N
         UserError: it is one.
     """
     if value is not None and not least <= value <= most:
-        raise UserError(f"{flag} must be a whole number from {least} to {most}, got {in_short(value)}")
+        raise UserError(f"{flag} must be a whole number from {least} to {most}, got {shown(value)}")
 
 
 def parse_names(flag: str, text: str, example: str = "chrf") -> list[str]:
