@@ -15,6 +15,8 @@ rooms=(sampling decoders pools rules utilities)
 data="$(mktemp)"
 trap 'rm -f "$data"' EXIT
 export COVERAGE_FILE="$data"
+status=0
 source="$(printf 'dcmbr_fairseq.%s,' "${rooms[@]}")"
-"$python" -m coverage run --source "${source%,}" -m pytest -q "${rooms[@]/#/tests/}" "$@"
+"$python" -m coverage run --source "${source%,}" -m pytest -q "${rooms[@]/#/tests/}" "$@" || status=$?
 "$python" -m coverage report --show-missing --skip-covered
+exit "$status"
