@@ -17,6 +17,6 @@ trap 'rm -f "$data"' EXIT
 export COVERAGE_FILE="$data"
 status=0
 source="$(printf 'dcmbr_fairseq.%s,' "${rooms[@]}")"
-"$python" -m coverage run --source "${source%,}" -m pytest -q "${rooms[@]/#/tests/}" "$@" || status=$?
-"$python" -m coverage report --show-missing --skip-covered
+"$python" -P -m coverage run --source "${source%,}" -m pytest -q "${rooms[@]/#/tests/}" "$@" || status=$?
+"$python" -P -m coverage report --show-missing --skip-covered
 exit "$status"

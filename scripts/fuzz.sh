@@ -24,7 +24,7 @@ FILES=(
 log="$(mktemp)"
 trap 'rm -f "$log"' EXIT
 status=0
-"${VENV:-.venv}/bin/python" -m pytest -m hypothesis --hypothesis-profile=long --hypothesis-show-statistics \
+"${VENV:-.venv}/bin/python" -P -m pytest -m hypothesis --hypothesis-profile=long --hypothesis-show-statistics \
     "${FILES[@]}" >"$log" 2>&1 || status=$?
 grep -E "^(tests/.*:$|FAILED|E  |[0-9]+ (passed|failed))|[0-9]+ passing" "$log" | cut --characters=-300 || true
 awk '/[0-9]+ passing/ { for (i = 2; i <= NF; i++) if ($i ~ /^passing/) inputs += $(i - 1) }
