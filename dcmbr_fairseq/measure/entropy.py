@@ -59,8 +59,8 @@ def mean_token_entropies(workspace: Workspace, system: System, temperatures: Seq
         for sample in workspace.batches(system, decode=False):
             if sample.get("target") is None:
                 raise UserError("entropy needs references: give a split with a target side")
-            log_probs = teacher_forced(system, sample)  # (B, T, V)
-            real = workspace.counted(sample["target"])  # (B, T)
+            log_probs = teacher_forced(system, sample)  # (B, L, V)
+            real = workspace.counted(sample["target"])  # (B, L)
             for index, temperature in enumerate(temperatures):
                 own = log_probs if temperature == 1 else torch.log_softmax(cooled(log_probs, temperature), dim=-1)
                 sums[index] += token_entropy(own)[real].double().sum().cpu()

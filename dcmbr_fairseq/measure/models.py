@@ -211,7 +211,7 @@ class Workspace:
         return Preparation.of(self.cfg, self.task, system.models, self.texts)
 
     def counted(self, target: Tensor) -> Tensor:
-        """``(B, T)`` which reference tokens count: all but padding and the language tokens that are forced in front."""
+        """``(B, L)`` which reference tokens count: all but padding and the language tokens that are forced in front."""
         real = target.ne(self.task.target_dictionary.pad())
         return real & (real.cumsum(dim=1) > language_tokens(self.task).forced)
 
@@ -342,7 +342,7 @@ def refuse_too_long(dataset: Any, limits: Any, skip: bool) -> None:
 
 @torch.no_grad()
 def teacher_forced(system: System, sample: Any) -> Tensor:
-    """``(B, T, V)`` natural log-probabilities at temperature 1 at every position of the references.
+    """``(B, L, V)`` natural log-probabilities at temperature 1 at every position of the references.
 
     An ensemble's are those of the mean of its members' probabilities, as in decoding.
     """

@@ -22,16 +22,16 @@ def reference_ranks(log_probs: Tensor, target: Tensor, support: Support) -> Tens
     """The rank of each reference token: how many tokens that may follow are more probable.
 
     Args:
-        log_probs: ``(B, T, V)``; changed in place where a token is outside the support.
-        target: ``(B, T)`` reference tokens.
+        log_probs: ``(B, L, V)``; changed in place where a token is outside the support.
+        target: ``(B, L)`` reference tokens.
         support: which tokens may follow a prefix.
 
     Returns:
-        ``(B, T)`` ranks from 0.
+        ``(B, L)`` ranks from 0.
     """
     for step in range(log_probs.size(1)):
         support.restrict(log_probs[:, step], step)
-    gold = log_probs.gather(2, target.unsqueeze(2))  # (B, T, 1)
+    gold = log_probs.gather(2, target.unsqueeze(2))  # (B, L, 1)
     return (log_probs > gold).sum(dim=2)
 
 

@@ -104,7 +104,7 @@ class PrefixSampler:
             sentences = np.arange(start, min(start + per_pass, count))
             parts: list[list[list[TokenPool]]] = [[[] for _ in specs] for _ in sentences]
             for pass_ in _passes(specs, self.max_rows):
-                run = _Run(self, batch.select(sentences), [part for _, part in pass_])
+                run = _Pass(self, batch.select(sentences), [part for _, part in pass_])
                 run.decode(make_decoder(sentences))
                 rows, tokens = rows + run.rows_forwarded, tokens + run.tokens_drawn
                 for sentence, found in enumerate(run.collect()):
@@ -153,7 +153,7 @@ def _join(pieces: Sequence[TokenPool]) -> TokenPool:
     return TokenPool(joined.tokens, joined.positional_log_probs, np.array(log_probs), np.concatenate(draws))
 
 
-class _Run:
+class _Pass:
     """One decoding pass: its live draws, the rows they stand on, and the trace of all rows so far."""
 
     def __init__(self, sampler: PrefixSampler, batch: SamplingBatch, parts: Sequence[_Part]) -> None:

@@ -114,9 +114,9 @@ class ExactSearch:
             target: what its translations look like.
         """
         started = time.monotonic()
-        beam = _Run(self, target, -math.inf)
+        beam = _Search(self, target, -math.inf)
         beam.beam(make_decoder())
-        run = _Run(self, target, beam.best.least() - MARGIN)
+        run = _Search(self, target, beam.best.least() - MARGIN)
         run.expansions = beam.expansions
         pending, stopped_by = run.depth_first(make_decoder(), started + self.max_seconds)
         best = run.best.merged(beam.best)
@@ -184,7 +184,7 @@ class _Block(NamedTuple):
         return _Block(self.decoder, self.sole, rows, self.prefixes[:count], self.scores[:count])
 
 
-class _Run:
+class _Search:
     """One search, by beam or depth first: the best translations so far, and the cost."""
 
     def __init__(self, search: ExactSearch, target: Target, floor: float) -> None:

@@ -47,8 +47,8 @@ class ValidationEntropyMixin:
 @torch.no_grad()
 def summed_entropy(model: nn.Module, net_output: Any, sample: dict[str, Any], padding_idx: int) -> Tensor:
     """Sum of H(p) in nats over the target tokens of a batch that are not padding: a scalar tensor."""
-    log_probs = model.get_normalized_probs(net_output, log_probs=True)  # type: ignore[operator]  # (B, T, V)
-    target = model.get_targets(sample, net_output)  # type: ignore[operator]  # (B, T)
+    log_probs = model.get_normalized_probs(net_output, log_probs=True)  # type: ignore[operator]  # (B, L, V)
+    target = model.get_targets(sample, net_output)  # type: ignore[operator]  # (B, L)
     return token_entropy(log_probs).masked_fill(target.eq(padding_idx), 0.0).sum()
 
 

@@ -24,17 +24,26 @@ def check_flag(name: str, value: Any) -> bool:
     return value
 
 
-def check_order(name: str, value: Any, least: int, most: int | None = LONGEST_NGRAM) -> int:
-    """``value`` if it is an integer of at least ``least`` and at most ``most``.
+def check_whole(name: str, value: Any, least: int, most: int | None = None, arguments: str = ARGUMENTS) -> int:
+    """``value`` if it is an integer of at least ``least`` and at most ``most``; ``arguments`` is the flag to name.
 
     Raises:
         UserError: it is not.
     """
     if isinstance(value, bool) or not isinstance(value, int) or value < least:
-        raise UserError(f"{ARGUMENTS}: {name} must be an integer >= {least}, got {shown(value)}")
+        raise UserError(f"{arguments}: {name} must be an integer >= {least}, got {shown(value)}")
     if most is not None and value > most:
-        raise UserError(f"{ARGUMENTS}: {name} must be at most {most}, got {shown(value)}")
+        raise UserError(f"{arguments}: {name} must be at most {most}, got {shown(value)}")
     return value
+
+
+def check_order(name: str, value: Any, least: int) -> int:
+    """``value`` if it is an n-gram order of at least ``least`` that costs no more than any text is worth.
+
+    Raises:
+        UserError: it is not.
+    """
+    return check_whole(name, value, least, LONGEST_NGRAM)
 
 
 def check_number(name: str, value: Any) -> float:

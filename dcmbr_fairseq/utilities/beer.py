@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from dcmbr_fairseq.errors import UserError
-from dcmbr_fairseq.utilities.arguments import ARGUMENTS, check_order, check_text
+from dcmbr_fairseq.utilities.arguments import ARGUMENTS, check_text, check_whole
 from dcmbr_fairseq.utilities.base import Comparison, Utility
 from dcmbr_fairseq.utilities.java import find_java
 from dcmbr_fairseq.utilities.line_process import LineProcess, field
@@ -68,7 +68,7 @@ class BeerUtility(Utility):
         self.model = model
         check_moses_language(f"{ARGUMENTS}: language", check_text("language", language))
         self._tokenize = moses_tokenizer(language)
-        count = check_order("threads", threads, 1, MOST_THREADS)
+        count = check_whole("threads", threads, 1, MOST_THREADS)
         command = [str(folder / PROGRAM), "--model", model, "--threads", str(count)]
         self._process = LineProcess("BEER", command, timeout, PROBE)
         self._process.start()

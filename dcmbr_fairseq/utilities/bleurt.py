@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Optional
 import numpy as np
 
 from dcmbr_fairseq.errors import UserError
-from dcmbr_fairseq.utilities.arguments import check_choice, check_order, check_text
+from dcmbr_fairseq.utilities.arguments import check_choice, check_text, check_whole
 from dcmbr_fairseq.utilities.base import Comparison, Utility
 from dcmbr_fairseq.utilities.devices import find_device
 from dcmbr_fairseq.utilities.pairs import Pair, distinct_pairs
@@ -79,7 +79,7 @@ class BleurtUtility(Utility):
         self.checkpoint = Path(checkpoint).name
         self.max_length = self._check_max_length(max_length)
         default_tokens = TOKENS_PER_BATCH.get(self.device.type, TOKENS_PER_BATCH["cuda"])
-        self.tokens_per_batch = check_order(
+        self.tokens_per_batch = check_whole(
             "tokens_per_batch", default_tokens if tokens_per_batch is None else tokens_per_batch, 1, None
         )
         self._truncations = Truncations(self.max_length)
@@ -89,7 +89,7 @@ class BleurtUtility(Utility):
         longest = min(self._model.config.max_position_embeddings, self._tokenizer.model_max_length)
         if max_length is None:
             return longest
-        if check_order("max_length", max_length, SPECIAL_TOKENS + 2, None) > longest:
+        if check_whole("max_length", max_length, SPECIAL_TOKENS + 2) > longest:
             raise UserError(f"--utility-args: max_length must be at most the checkpoint's {longest}, got {max_length}")
         return max_length
 
@@ -218,7 +218,7 @@ def first_token_scores(
 ) -> "torch.Tensor":
     """The scores ``(B,)`` of a ``BleurtForSequenceClassification`` in evaluation mode.
 
-    The inputs are ``(B, T)``: token ids, segment ids, and what is no padding (None: nothing is).
+    The inputs are ``(B, L)``: token ids, segment ids, and what is no padding (None: nothing is).
     The same numbers as the model's own forward pass, up to rounding. The score is read from the first position alone:
     in the last layer nothing but that position's query, attention and feed-forward is computed.
     """
@@ -226,9 +226,9 @@ def first_token_scores(
 
     encoder = model.bleurt.encoder
     positions = torch.arange(tokens.shape[1], device=tokens.device)[None]  # (1, T)
-    states = model.bleurt.embeddings(input_ids=tokens, token_type_ids=segments, position_ids=positions)  # (B, T, E)
+    states = model.bleurt.embeddings(input_ids=tokens, token_type_ids=segments, position_ids=positions)  # (B, L, E)
     if hasattr(encoder, "embedding_projection"):
-        states = encoder.embedding_projection(states)  # (B, T, C)
+        states = encoder.embedding_projection(states)  # (B, L, C)
     attended = None if visible is None else visible[:, None, None, :]  # (B, 1, 1, T)
     for layer in encoder.layer[:-1]:
         states = _layer(layer, states, states, attended)
@@ -239,12 +239,12 @@ def first_token_scores(
 def _layer(
     layer: Any, queries: "torch.Tensor", states: "torch.Tensor", attended: Optional["torch.Tensor"]
 ) -> "torch.Tensor":
-    """One Transformer layer for the positions ``queries (B, Q, C)``, which attend to all ``states (B, T, C)``."""
+    """One Transformer layer for the positions ``queries (B, Q, C)``, which attend to all ``states (B, L, C)``."""
     import torch.nn.functional as functional
 
     attention = layer.attention.self
 
-    def heads(projected: "torch.Tensor") -> "torch.Tensor":  # (B, T, C) -> (B, heads, T, C / heads)
+    def heads(projected: "torch.Tensor") -> "torch.Tensor":  # (B, L, C) -> (B, heads, L, C / heads)
         return projected.unflatten(-1, (attention.num_attention_heads, -1)).transpose(1, 2)
 
     context = functional.scaled_dot_product_attention(
