@@ -7,6 +7,7 @@ data set is loaded, which is early enough for all of them.
 import argparse
 import functools
 import importlib
+import os
 import sys
 import warnings
 from collections.abc import Callable, Iterator
@@ -15,13 +16,14 @@ from typing import IO, Any
 
 import numpy as np
 import torch
-from fairseq import file_chunker_utils
+from fairseq import file_chunker_utils, utils
 from fairseq.data import data_utils
 from fairseq.distributed import utils as distributed_utils
 from fairseq.modules.transformer_layer import TransformerEncoderLayerBase
 
 from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.file_errors import reading
+from dcmbr_fairseq.registration import PACKAGE_FOLDER
 
 
 def repair_fairseq() -> None:
@@ -33,6 +35,7 @@ def repair_fairseq() -> None:
     avoid_encoder_fast_path()
     share_checkpoints_among_processes()
     end_lines_at_newline_only()
+    know_own_folder()
 
 
 def silence_known_warnings() -> None:
@@ -204,3 +207,26 @@ def _lines(stream: IO[Any], name: str) -> Iterator[str]:
             yield line.decode("utf-8") if isinstance(line, bytes) else line
         except UnicodeDecodeError as error:
             raise UserError(f"line {number} of {name} is not UTF-8: convert it with iconv") from error
+
+
+def know_own_folder() -> None:
+    """Let ``--user-dir`` name this package, however it is written, where it has been imported already.
+
+    fairseq compares paths as they are written, and refuses ``--user-dir dcmbr_fairseq`` of an installed package in
+    `dcmbr`'s commands as another one of the same name.
+    """
+    if getattr(utils.import_user_module, "_knows_own_folder", False):
+        return
+    original = utils.import_user_module
+
+    @functools.wraps(original)
+    def import_user_module(args: Any) -> None:
+        given = getattr(args, "user_dir", None)
+        fairseq = os.path.dirname(utils.__file__)
+        places = [] if given is None else [given, os.path.join(fairseq, given), os.path.join(fairseq, "..", given)]
+        found = next((place for place in map(os.path.abspath, places) if os.path.exists(place)), None)
+        if found is None or os.path.realpath(found) != os.path.realpath(PACKAGE_FOLDER):
+            original(args)
+
+    import_user_module._knows_own_folder = True  # type: ignore[attr-defined]
+    utils.import_user_module = import_user_module

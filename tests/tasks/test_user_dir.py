@@ -80,3 +80,35 @@ def test_folder_above_the_package_is_refused(toy: Toy, fairseq, elsewhere: Path)
     done = fairseq("generate", *options(toy)[:-1], user_dir=elsewhere / "plugins", check=False)
     assert done.returncode != 0 and done.stdout == ""
     assert "translation_dcmbr" in done.stderr.strip().split("\n")[-1]
+
+
+def test_what_the_command_prints_works_from_anywhere(toy: Toy, expected: "dict[int, str]", tmp_path: Path) -> None:
+    printed = run([sys.executable, "-m", "dcmbr_fairseq.cli", "user-dir"], cwd=REPOSITORY).stdout.removesuffix("\n")
+    assert decode(NOT_INSTALLED + GENERATE, [*options(toy), "--user-dir", printed], tmp_path) == expected
+
+
+@pytest.mark.parametrize("given", ["dcmbr_fairseq", "./dcmbr_fairseq/", "link/dcmbr_fairseq"])
+def test_the_package_that_runs_is_known_by_any_path(
+    given: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """fairseq compares paths as written, and would take this one for another package of the same name."""
+    from argparse import Namespace
+
+    from fairseq import utils
+
+    (tmp_path / "link").symlink_to(REPOSITORY)
+    (tmp_path / "dcmbr_fairseq").symlink_to(PACKAGE)
+    monkeypatch.chdir(tmp_path)
+    before = sys.modules["dcmbr_fairseq"]
+    utils.import_user_module(Namespace(user_dir=given))
+    assert sys.modules["dcmbr_fairseq"] is before
+
+
+def test_another_package_of_the_name_is_refused(elsewhere: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from argparse import Namespace
+
+    from fairseq import utils
+
+    monkeypatch.chdir(elsewhere)
+    with pytest.raises(ImportError, match="is not globally unique"):
+        utils.import_user_module(Namespace(user_dir="plugins/dcmbr_fairseq"))
