@@ -1,6 +1,7 @@
 """dcmbr average: the mean of checkpoints, against the mean computed by hand, and its refusals."""
 
 import os
+import random
 import resource
 import signal
 import subprocess
@@ -180,3 +181,28 @@ def test_refusals(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         assert main(["average", *map(str, arguments), "--output", str(out)]) == 1
         assert says in capsys.readouterr().err
         assert not out.exists()
+
+
+def test_damaged_checkpoints_are_refused_wherever_the_damage_is(tmp_path: Path) -> None:
+    """Cut off, or a byte turned, anywhere: a sentence, or the very numbers, but no fault of the reader."""
+    whole = write(tmp_path / "whole.pt", w=torch.arange(64.0), b=torch.ones(3, dtype=torch.float16)).read_bytes()
+    dice = random.Random(1)
+    path = tmp_path / "damaged.pt"
+    refused = 0
+    for trial in range(150):
+        place = dice.randrange(len(whole))
+        turned = bytes([whole[place] ^ dice.randrange(1, 256)])
+        path.write_bytes(whole[:place] if trial % 3 == 0 else whole[:place] + turned + whole[place + 1 :])
+        try:
+            average([path])
+        except UserError as error:
+            assert str(path) in str(error)
+            refused += 1
+    assert refused > 50
+
+
+@pytest.mark.parametrize("state", [[1], {"model": [1]}, {"model": {"w": 3}}, {"model": None}, {}])
+def test_files_of_something_else_are_refused(tmp_path: Path, state: Any) -> None:
+    torch.save(state, tmp_path / "other.pt")
+    with pytest.raises(UserError, match="is not a fairseq checkpoint: it has no model in it"):
+        average([tmp_path / "other.pt"])
