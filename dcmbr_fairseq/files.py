@@ -207,13 +207,12 @@ class _Output:
         self._text: io.TextIOWrapper | None = None
         with writing(path):
             if is_stream(path):
-                self._raw = NamedRaw(_open_stream(path), path, closefd=True)
+                self.file = NamedBuffer(_open_stream(path), path, closefd=True)
             else:
                 self.target = Path(os.path.realpath(path))
                 self.target.parent.mkdir(parents=True, exist_ok=True)
                 self._temporary = Temporary(self.target)
-                self._raw = NamedRaw(self._temporary.descriptor, path, closefd=False)
-        self.file: BinaryIO = io.BufferedWriter(self._raw)
+                self.file = NamedBuffer(self._temporary.descriptor, path, closefd=False)
 
     def text(self) -> IO[str]:
         """Its text; packed where the path ends in ``.gz``."""
@@ -235,7 +234,7 @@ class _Output:
     @property
     def failure(self) -> UserError | None:
         """Why something could not be written, if so."""
-        return self._raw.failure
+        return self.file.failure
 
     def publish(self) -> None:
         """Let it appear under its name.
@@ -251,7 +250,7 @@ class _Output:
 
     def close(self) -> None:
         """Let go of everything; what has not been published is lost."""
-        self._raw.abandoned = True
+        self.file.abandoned = True
         if self._text is not None:
             self._text.close()
         self.file.close()
@@ -259,21 +258,43 @@ class _Output:
             self._temporary.close()
 
 
-class NamedRaw(io.FileIO):
-    """An open file whose failures are sentences that name the output, whoever writes through it."""
+class NamedBuffer(io.BufferedWriter):
+    """An open file whose failures are sentences that name the output, whoever writes through it.
 
-    def __init__(self, descriptor: int, path: PathLike, closefd: bool) -> None:
-        super().__init__(descriptor, "wb", closefd=closefd)
-        self.path = path
+    They are told here, above the buffer, and not below it: a signal whose handler raises just after the system has
+    written would let the buffer write the same bytes once more.
+
+    Attributes:
+        abandoned: what is still in the buffer, and all that comes, goes nowhere.
+        failure: why something could not be written, if so.
+    """
+
+    def __init__(self, descriptor: int, name: object, closefd: bool) -> None:
+        super().__init__(io.FileIO(descriptor, "wb", closefd=closefd))
+        self.output = name
         self.abandoned = False
         self.failure: UserError | None = None
 
     def write(self, data: Any) -> int:
-        if self.abandoned:  # what is still in the buffers above goes nowhere
-            return memoryview(data).nbytes
+        with self._telling():
+            return memoryview(data).nbytes if self.abandoned else super().write(data)
+
+    def flush(self) -> None:
+        with self._telling():
+            if not self.abandoned:
+                super().flush()
+
+    def close(self) -> None:
+        if self.abandoned:
+            self.raw.close()
+        else:
+            super().close()
+
+    @contextlib.contextmanager
+    def _telling(self) -> Iterator[None]:
         try:
-            with writing(self.path):
-                return super().write(data)
+            with writing(self.output):
+                yield
         except UserError as error:
             self.failure = error
             raise

@@ -5,9 +5,10 @@ import io
 import os
 import sys
 from collections.abc import Iterator
+from typing import Any
 
 from dcmbr_fairseq.errors import UserError
-from dcmbr_fairseq.files import NamedRaw
+from dcmbr_fairseq.files import NamedBuffer
 
 NAME = "standard output"
 
@@ -29,31 +30,34 @@ def standard_streams() -> Iterator[None]:
         yield
         original.flush()
         return
-    raw = _Closed() if original is None else NamedRaw(original.fileno(), NAME, closefd=False)
+    buffer = _Closed() if original is None else NamedBuffer(original.fileno(), NAME, closefd=False)
     terminal = original is not None and original.isatty()
     sys.stdout = io.TextIOWrapper(
-        io.BufferedWriter(raw), encoding="utf-8", errors="surrogateescape", newline="\n", line_buffering=terminal
+        buffer, encoding="utf-8", errors="surrogateescape", newline="\n", line_buffering=terminal
     )  # names that the locale cannot decode go out as the bytes that they came as
     try:
         yield
         sys.stdout.flush()
-    except SystemExit:  # argparse has printed its help
-        sys.stdout.flush()
+    except BaseException:  # argparse has printed its help, or the command some rows: they were printed
+        if buffer.failure is None:
+            sys.stdout.flush()
         raise
     finally:
-        raw.abandoned = True  # what could not be written is not tried again
+        buffer.abandoned = True  # what could not be written is not tried again
         sys.stdout = original
 
 
-class _Closed(io.RawIOBase):
+class _Closed(io.BufferedIOBase):
     """What stands for a standard output that was closed before we began."""
 
     abandoned = False
+    failure: UserError | None = None
 
     def writable(self) -> bool:
         return True
 
-    def write(self, data: object) -> int:
+    def write(self, data: Any) -> int:
         if self.abandoned:
-            return len(memoryview(data))  # type: ignore[arg-type]
-        raise UserError(f"{NAME} is closed: redirect it to a file, or give --output")
+            return len(memoryview(data))
+        self.failure = UserError(f"{NAME} is closed: redirect it to a file, or give --output")
+        raise self.failure

@@ -433,7 +433,14 @@ def test_a_byte_order_mark_is_no_text(tmp_path):
 
 
 #: Where files may be opened for writing, renamed or removed: the rule of outputs, and the journals that resume.
-WRITING = {"files.py", "temporary.py", "present/tidy.py", "pools/resumable_writer.py", "pools/record_writer.py"}
+WRITING = {
+    "files.py",
+    "standard_streams.py",
+    "temporary.py",
+    "present/tidy.py",
+    "pools/resumable_writer.py",
+    "pools/record_writer.py",
+}
 WRITERS_OF_OTHERS = {"write_text", "write_bytes", "rename", "unlink", "mkstemp", "NamedTemporaryFile", "savez", "touch"}
 
 
