@@ -106,9 +106,8 @@ def test_fairseq_train(fairseq_here: Fairseq, toy: Toy, tmp_path: Path, line: st
 def test_fairseq_interactive(fairseq_here: Fairseq, toy: Toy, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "latin1").write_bytes("größe\n".encode("latin-1"))
     arguments = [toy.data_bin, "--path", toy.checkpoint, "--input"]
-    assert sentence(fairseq_here.interactive, "", *arguments, "no") == (
-        "--input no is not there: give the path of an existing file or folder"
-    )
+    said = sentence(fairseq_here.interactive, "", *arguments, "no")
+    assert said == "--input no is not a file: give the path of an existing file"
     said = sentence(fairseq_here.interactive, "", *arguments, "latin1")
     assert said.startswith("--input latin1 is not UTF-8 (") and said.endswith(
         "convert it with iconv, or drop such lines"
