@@ -81,7 +81,7 @@ class _Watcher(importlib.abc.MetaPathFinder):
         if self.needed_by(fullname):
             importlib.import_module(self.name)  # comes back here for the name itself
             module = sys.modules.get(fullname)  # the action has imported it
-            return None if module is None else ModuleSpec(fullname, _Loaded(module))
+            return None if module is None else _Loaded.spec_of(module, fullname)
         if fullname != self.name:
             return None
         sys.meta_path.remove(self)
@@ -112,6 +112,17 @@ class _Loaded(importlib.abc.Loader):
 
     def __init__(self, module: ModuleType) -> None:
         self.module, self.spec = module, module.__spec__
+
+    @classmethod
+    def spec_of(cls, module: ModuleType, name: str) -> ModuleSpec:
+        """A spec for a module that was imported under this very name while it was looked for.
+
+        Python then goes by the module's own spec, and would run its file a second time: this one stands in for it until
+        the module is given.
+        """
+        spec = ModuleSpec(name, cls(module))
+        module.__spec__ = spec
+        return spec
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
         return self.module

@@ -197,6 +197,10 @@ def first_import(name):
     missing = [n for n in code.co_names if not hasattr(module, n) and n in {c.co_name for c in code.co_consts
                if hasattr(c, "co_name")}]
     assert not missing, f"half made: without {missing}"
+    own = {n: m for n, m in sys.modules.items() if n.partition(".")[0] == "dcmbr_fairseq"}
+    seen = {v for m in own.values() for v in vars(m).values() if isinstance(v, type) and v.__module__ in own}
+    twins = [v for v in seen if vars(own[v.__module__]).get(v.__qualname__, v) is not v]
+    assert not twins, f"run twice: {twins}"
     import fairseq
     from fairseq.criterions import CRITERION_REGISTRY
     from fairseq.data import data_utils
