@@ -25,7 +25,7 @@ from dcmbr_fairseq.evaluation.baseline import (
     against_baseline,
 )
 from dcmbr_fairseq.evaluation.metrics import Metric, MetricOptions, check_options
-from dcmbr_fairseq.evaluation.significance import PairedResult
+from dcmbr_fairseq.evaluation.significance import MOST_SAMPLES, PairedResult
 from dcmbr_fairseq.evaluation.statistics import MOSES_METRICS, arguments_name, build_statistic
 from dcmbr_fairseq.evaluation.translations import FORMATS, read_segments, read_translations, system_names
 from dcmbr_fairseq.present.tables import Grid, p_text, render
@@ -75,7 +75,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     """Test each system against the baseline on each metric and print."""
     paths = [args.baseline, *args.systems]
-    at_most("--samples", args.samples)
+    at_most("--samples", args.samples, most=MOST_SAMPLES)
     at_most("--seed", args.seed, 0, LARGEST_SEED)
     names = system_names(args.names, paths)
     references = read_segments(args.references, "--references")

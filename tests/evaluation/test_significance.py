@@ -306,9 +306,9 @@ def test_tsv_and_json_hold_the_same_numbers(files, capsys):
         (["--tokenizer", "none", "--metrics", "chrf"], "--tokenizer none is for bleu, nist"),
         (["--metric-args", '{"bleu": {}}'], "--metric-args has arguments of bleu, which nothing here takes: leave it"),
         (["--metric-args", '{"blue": {}}', "--metrics", "sacrebleu"], "arguments of blue, .* did you mean bleu?"),
-        (["--samples", "0"], "--samples must be >= 1, got 0"),
-        (["--samples", "99999999999999999999"], "--samples must be at most 1000000, got 99999999999999999999"),
-        (["--seed=-1"], "--seed must be >= 0, got -1"),
+        (["--samples", "0"], "--samples must be a whole number from 1 to 1000000, got 0"),
+        (["--samples", "99999999999999999999"], "whole number from 1 to 1000000, got 99999999999999999999"),
+        (["--seed=-1"], "--seed must be a whole number from 0 to 4294967295, got -1"),
     ],
 )
 def test_bad_options_get_one_sentence_before_anything_is_scored(files, capsys, arguments, sentence):
