@@ -8,7 +8,7 @@ import torch
 from fairseq.models.transformer.transformer_encoder import TransformerEncoderBase
 from torch import Tensor
 
-from dcmbr_fairseq.decoders.choice import decoder_for
+from dcmbr_fairseq.decoders.choice import decoder_for, refuse_without_prefixes
 from dcmbr_fairseq.decoders.fairseq_decoder import reordered
 from dcmbr_fairseq.decoders.incremental import EnsembleDecoder, IncrementalDecoder
 from dcmbr_fairseq.decoders.key_value_cache import room_for
@@ -32,7 +32,11 @@ def encode(models: Sequence[Any], net_input: dict[str, Any], pad: int) -> Callab
 
     Returns:
         A function that gives a fresh decoder for the sentences of the batch with the given indices.
+
+    Raises:
+        UserError: a model cannot be sampled.
     """
+    refuse_without_prefixes(models)
     net_input = {name: value for name, value in net_input.items() if name != "prev_output_tokens"}
     inputs = [_repad(model, net_input, pad) for model in models]
     encoded = [model.encoder.forward_torchscript(given) for model, given in zip(models, inputs, strict=True)]

@@ -22,8 +22,6 @@ from dcmbr_fairseq.decoders.incremental import IncrementalDecoder, PrefixRows
 from dcmbr_fairseq.decoders.key_value_cache import KeyValueCache
 from dcmbr_fairseq.decoders.memory import Scratch
 
-_DECODER_METHODS = ("forward", "extract_features", "extract_features_scriptable", "output_layer")
-
 #: The weights of a decoder of fewer parameters are copied in the order of matrix products, which saves up to a fifth of
 #: a product's time on a CPU. Larger products gain little, and need the memory.
 SMALL_DECODER = 2**22
@@ -33,6 +31,11 @@ NARROW = 16
 
 _PROJECTIONS = ("q_proj", "k_proj", "v_proj", "out_proj")
 
+#: Methods that may be overridden: what they do is seen in the result, or does not reach the logits, or is looked at
+#: apart (`gives_logits`).
+_NO_COMPUTATION = ("__init__", "max_positions", "upgrade_state_dict_named", "make_generation_fast_",
+                   "prepare_for_onnx_export_", "buffered_future_mask")  # fmt: skip
+
 _PLAIN_LAYER = ("attn_ln", "c_attn", "ffn_layernorm", "w_resid")
 
 
@@ -41,7 +44,8 @@ def is_standard_transformer(model: Any) -> bool:
     decoder = model.decoder
     return (
         isinstance(decoder, TransformerDecoderBase)
-        and all(getattr(type(decoder), name) is getattr(TransformerDecoderBase, name) for name in _DECODER_METHODS)
+        and _computes_as(decoder, TransformerDecoderBase)
+        and not any(module._forward_hooks or module._forward_pre_hooks for module in _inside(decoder))
         and not decoder.cross_self_attention
         and decoder.adaptive_softmax is None
         and decoder.quant_noise is None
@@ -49,10 +53,24 @@ def is_standard_transformer(model: Any) -> bool:
     )
 
 
+def _inside(decoder: Any) -> list[nn.Module]:
+    """All modules but the decoder itself, whose hooks fairseq's generators pass over as well."""
+    return [module for module in decoder.modules() if module is not decoder]
+
+
+def _computes_as(module: Any, base: type) -> bool:
+    """Whether a module's class overrides no method of ``base`` that has to do with what it computes."""
+    return all(
+        getattr(type(module), name) is method or name in _NO_COMPUTATION or name.startswith("build_")
+        for name, method in vars(base).items()
+        if callable(method)
+    )
+
+
 def _is_standard_layer(layer: Any) -> bool:
     return (
         isinstance(layer, TransformerDecoderLayerBase)
-        and type(layer).forward is TransformerDecoderLayerBase.forward
+        and _computes_as(layer, TransformerDecoderLayerBase)
         and layer.encoder_attn is not None
         and all(getattr(layer, name, None) is None for name in _PLAIN_LAYER)
         and all(_is_standard_attention(attention) for attention in (layer.self_attn, layer.encoder_attn))

@@ -13,6 +13,7 @@ import torch
 from fairseq.sequence_generator import SequenceGenerator
 from torch import Tensor
 
+from dcmbr_fairseq.decoders.choice import refuse_without_prefixes
 from dcmbr_fairseq.decoders.encoding import encode, source_sentences
 from dcmbr_fairseq.decoding.options import DecodingOptions
 from dcmbr_fairseq.decoding.texts import TextSide, text_pool
@@ -68,6 +69,7 @@ class MBRSequenceGenerator(SequenceGenerator):
         languages: LanguageTokens = BILINGUAL,
         **others: Any,
     ) -> None:
+        refuse_without_prefixes(models)
         others.update(beam_size=1)
         super().__init__(models, tgt_dict, **others)
         for model in self.model.models:
