@@ -2,14 +2,12 @@
 
 import argparse
 import dataclasses
-import json
 import math
 import os
-from collections.abc import Sequence
 
+from dcmbr_fairseq.commands.shared import at_least_one, count_table, distinct_files, write_report
 from dcmbr_fairseq.corpus.clean import (
     REASONS,
-    FilterReport,
     FilterSettings,
     filter_files,
     normalize_file,
@@ -18,7 +16,6 @@ from dcmbr_fairseq.corpus.filters import Limits
 from dcmbr_fairseq.corpus.normalize import LANGUAGES, Normalization
 from dcmbr_fairseq.corpus.streams import aligned_length
 from dcmbr_fairseq.errors import UserError, nearest
-from dcmbr_fairseq.files import atomic_writer, is_stream
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -119,7 +116,7 @@ def run_filter(args: argparse.Namespace) -> None:
     limits = Limits(args.max_words, args.max_word_length, args.max_ratio, args.min_score, args.score_per_word)
     settings = FilterSettings(limits, tuple(args.skip), args.invalid_utf8 == "refuse")
     report = filter_files([args.source, args.target], args.out, settings, args.scores, args.processes)
-    print(filter_table(report))
+    print(count_table(report.dropped, report.kept, f"{report.pairs} pairs ({report.kept / report.pairs:.2%})"))
     write_report(args.report, {"pairs": report.pairs, "kept": report.kept, "dropped": report.dropped})
 
 
@@ -139,52 +136,6 @@ def run_normalize(args: argparse.Namespace) -> None:
 def run_check(args: argparse.Namespace) -> None:
     """Print the common number of lines."""
     print(f"{aligned_length(args.files)} lines")
-
-
-def filter_table(report: FilterReport) -> str:
-    """One line for each rule that was asked, and what is left."""
-    width = max(len(str(report.pairs)), 7)
-    rows = [f"{'rule':<11}  {'dropped':>{width}}"]
-    rows += [f"{reason:<11}  {count:>{width}}" for reason, count in report.dropped.items()]
-    rows += [f"{'kept':<11}  {report.kept:>{width}}  of {report.pairs} pairs ({report.kept / report.pairs:.2%})"]
-    return "\n".join(rows)
-
-
-def write_report(path: str | None, counts: dict) -> None:
-    """Write the counts as a JSON object, if a path is given."""
-    if path is not None:
-        with atomic_writer(path) as out:
-            out.write(json.dumps(counts, indent=2) + "\n")
-
-
-def at_least_one(flag: str, value: float) -> None:
-    """Raises UserError unless ``value`` is a number >= 1."""
-    if not value >= 1:
-        raise UserError(f"{flag} must be at least 1, got {value}")
-
-
-def distinct_files(inputs: Sequence[str | None], outputs: Sequence[str | None]) -> None:
-    """Refuse to write two things into one file, or over what is read; pipes and devices may be named twice.
-
-    Raises:
-        UserError: two outputs are one file, or an output is an input, by whatever names they go.
-    """
-    read, written = ([path for path in paths if path is not None] for paths in (inputs, outputs))
-    for number, path in enumerate(written):
-        if is_stream(path):
-            continue
-        for other in read:
-            if same_file(path, other):
-                raise UserError(f"the output {path} would overwrite the input {other}: give it another name")
-        if any(same_file(path, other) for other in written[:number]):
-            raise UserError(f"the outputs need different names, got {' and '.join(written)}")
-
-
-def same_file(one: str, other: str) -> bool:
-    """Whether two paths lead to one place: by name, through links, or as two names of one file."""
-    if os.path.realpath(one) == os.path.realpath(other):
-        return True
-    return os.path.exists(one) and os.path.exists(other) and os.path.samefile(one, other)
 
 
 def known_language(code: str) -> None:

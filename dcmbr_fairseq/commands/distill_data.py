@@ -2,12 +2,10 @@
 
 import argparse
 import dataclasses
-import json
 
+from dcmbr_fairseq.commands.shared import at_least_one, count_table, distinct_files, write_report
 from dcmbr_fairseq.corpus.filters import RULES, Limits
-from dcmbr_fairseq.errors import UserError
-from dcmbr_fairseq.files import atomic_writer
-from dcmbr_fairseq.training.distillation import LOW_UTILITY, REPEATED, Distilled, Selection, distill
+from dcmbr_fairseq.training.distillation import LOW_UTILITY, REPEATED, Selection, distill
 
 OWN_RULES = tuple(name for name in RULES if name != "score")
 
@@ -47,19 +45,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Write the text, print the counts."""
-    if args.max_words < 1 or not args.max_ratio >= 1:
-        raise UserError(f"--max-words {args.max_words} and --max-ratio {args.max_ratio:g} must be at least 1")
+    at_least_one("--max-words", args.max_words)
+    at_least_one("--max-ratio", args.max_ratio)
+    distinct_files(args.records, [*args.out, args.report])
     limits = dataclasses.replace(Limits(), max_words=args.max_words, max_ratio=args.max_ratio)
     found = distill(args.records, args.out, Selection(limits, tuple(args.skip), args.drop_lowest))
-    print(table(found))
-    if args.report is not None:
-        with atomic_writer(args.report) as out:
-            out.write(json.dumps({**vars(found), "kept": found.kept}) + "\n")
-
-
-def table(found: Distilled) -> str:
-    """The counts, a line a rule."""
-    width = max(len(str(found.decisions)), 7)
-    rows = [f"{'rule':<12}  {'dropped':>{width}}"]
-    rows += [f"{reason:<12}  {count:>{width}}" for reason, count in found.dropped.items()]
-    return "\n".join([*rows, f"{'kept':<12}  {found.kept:>{width}}  of {found.decisions} decisions"])
+    print(count_table(found.dropped, found.kept, f"{found.decisions} decisions"))
+    write_report(args.report, {**vars(found), "kept": found.kept})

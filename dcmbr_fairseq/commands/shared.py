@@ -1,12 +1,14 @@
 """What commands share: options that several have, declared once; the lists and objects in them; where output goes."""
 
 import argparse
+import json
+import os
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from dcmbr_fairseq.errors import UserError, shown
-from dcmbr_fairseq.files import atomic_writer
+from dcmbr_fairseq.files import atomic_writer, is_stream
 from dcmbr_fairseq.json_lines import read_json
 from dcmbr_fairseq.present.tidy import FORMATS
 
@@ -126,6 +128,12 @@ def at_most(flag: str, value: int | None, least: int = 1, most: int = MOST) -> N
         raise UserError(f"{flag} must be a whole number from {least} to {most}, got {shown(value)}")
 
 
+def at_least_one(flag: str, value: float) -> None:
+    """Raises UserError unless ``value`` is a number >= 1."""
+    if not value >= 1:
+        raise UserError(f"{flag} must be at least 1, got {value}")
+
+
 def parse_names(flag: str, text: str, example: str = "chrf") -> list[str]:
     """The names of a list such as ``chrf,bleu``, each once.
 
@@ -179,3 +187,46 @@ def with_notes(table: str, notes: Sequence[str], form: str) -> str:
         return table
     comment = "% " if form == "latex" else ""
     return table + "\n" + ("  \n" if form == "markdown" else "\n").join(comment + note for note in notes) + "\n"
+
+
+def count_table(dropped: Mapping[str, int], kept: int, of: str) -> str:
+    """What a filter has done: a line for each rule, and what is left ``of`` how much."""
+    width = max(7, len(str(kept + sum(dropped.values()))))
+    name = max([11, *map(len, dropped)])
+    rows = [f"{'rule':<{name}}  {'dropped':>{width}}"]
+    rows += [f"{reason:<{name}}  {count:>{width}}" for reason, count in dropped.items()]
+    return "\n".join([*rows, f"{'kept':<{name}}  {kept:>{width}}  of {of}"])
+
+
+def write_report(path: str | None, counts: Mapping[str, Any]) -> None:
+    """Write the counts as a JSON object, if a path is given."""
+    if path is not None:
+        with atomic_writer(path) as out:
+            out.write(json.dumps(counts, indent=2) + "\n")
+
+
+# --- which files ---------------------------------------------------------------------------------------------------
+
+
+def distinct_files(inputs: Sequence[str | None], outputs: Sequence[str | None]) -> None:
+    """Refuse to write two things into one file, or over what is read; pipes and devices may be named twice.
+
+    Raises:
+        UserError: two outputs are one file, or an output is an input, by whatever names they go.
+    """
+    read, written = ([path for path in paths if path is not None] for paths in (inputs, outputs))
+    for number, path in enumerate(written):
+        if is_stream(path):
+            continue
+        for other in read:
+            if same_file(path, other):
+                raise UserError(f"the output {path} would overwrite the input {other}: give it another name")
+        if any(same_file(path, other) for other in written[:number]):
+            raise UserError(f"the outputs need different names, got {' and '.join(written)}")
+
+
+def same_file(one: str, other: str) -> bool:
+    """Whether two paths lead to one place: by name, through links, or as two names of one file."""
+    if os.path.realpath(one) == os.path.realpath(other):
+        return True
+    return os.path.exists(one) and os.path.exists(other) and os.path.samefile(one, other)

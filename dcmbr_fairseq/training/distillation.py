@@ -71,11 +71,14 @@ def distill(records: Sequence[PathLike], outputs: Sequence[PathLike], selection:
         UserError: a row holds no decision, no source, or a line break; nothing is left.
     """
     report = Distilled(threshold=_threshold(records, selection.drop_lowest))
+    rules = {name: rule for name, rule in RULES.items() if name not in selection.skip}
     seen: set[tuple[str, str]] = set()
     with atomic_writers(*outputs) as outs:
         for record in _decided(records):
             pair = _pair_of(record)
-            reason = _offence(pair, record, selection, report.threshold)
+            reason = first_offence(pair_of(*pair), selection.limits, rules)
+            if reason is None and report.threshold is not None and _expected(record) < report.threshold:
+                reason = LOW_UTILITY
             if reason is None and pair in seen and REPEATED not in selection.skip:
                 reason = REPEATED
             report.decisions += 1
@@ -89,17 +92,6 @@ def distill(records: Sequence[PathLike], outputs: Sequence[PathLike], selection:
             drops = ", ".join(f"{reason} {count}" for reason, count in report.dropped.items())
             raise UserError(f"none of {report.decisions} decisions is left ({drops or 'no records'}): relax the rules")
     return report
-
-
-def _offence(
-    pair: tuple[str, str], record: Record, selection: Selection, threshold: float | None
-) -> str | None:
-    """The first rule that drops a decision for what it is by itself."""
-    rules = {name: rule for name, rule in RULES.items() if name not in selection.skip}
-    reason = first_offence(pair_of(*pair), selection.limits, rules)
-    if reason is None and threshold is not None and _expected(record) < threshold:
-        return LOW_UTILITY
-    return reason
 
 
 def _decided(paths: Sequence[PathLike]) -> Iterator[Record]:

@@ -116,3 +116,10 @@ def test_nothing_left(records: Path, tmp_path: Path, capsys: pytest.CaptureFixtu
     assert "none of 1 decisions is left (copy 1)" in capsys.readouterr().err
     with pytest.raises(UserError, match="--drop-lowest must be in"):
         Selection(drop_lowest=1.0)
+
+
+def test_records_are_never_overwritten(records: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    before = records.read_bytes()
+    assert main(["distill-data", str(records), "--out", str(tmp_path / "en"), str(records)]) == 1
+    assert "would overwrite the input" in capsys.readouterr().err
+    assert records.read_bytes() == before and not (tmp_path / "en").exists()
