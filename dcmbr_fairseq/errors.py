@@ -39,6 +39,16 @@ def shown(value: object) -> str:
     return text if len(text) <= 200 else f"{text[:200]}..."
 
 
+def cut(text: str, most: int = 80) -> str:
+    """A text in a message, cut to ``most`` characters."""
+    return text if len(text) <= most else text[: most - 3] + "..."
+
+
+def lone_surrogate(error: UnicodeEncodeError) -> str:
+    """What UTF-8 cannot write, as part of a sentence."""
+    return f"a lone surrogate (U+{ord(error.object[error.start]):04X}), which UTF-8 cannot write"
+
+
 #: With this environment variable set, to anything but 0, the traceback of a mistake is shown too.
 TRACEBACK = "DCMBR_TRACEBACK"
 

@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, NoReturn
 
-from dcmbr_fairseq.errors import UserError
+from dcmbr_fairseq.errors import UserError, cut
 
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -72,11 +72,10 @@ def _refuse(constant: str) -> NoReturn:
 def _finite(text: str) -> float:
     number = float(text)
     if math.isinf(number):
-        raise ValueError(f"{text if len(text) <= 40 else text[:37] + '...'} is too large for a number")
+        raise ValueError(f"{cut(text, 40)} is too large for a number")
     return number
 
 
 def shown(value: Any) -> str:
     """A value in a message, cut to a readable length."""
-    text = json.dumps(value)
-    return text if len(text) <= 80 else text[:77] + "..."
+    return cut(json.dumps(value))

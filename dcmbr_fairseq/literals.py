@@ -7,7 +7,7 @@ their ``*`` and ``+``: the layers of its convolutional model are ``[(512, 3)] * 
 import ast
 from typing import Any
 
-from dcmbr_fairseq.errors import UserError
+from dcmbr_fairseq.errors import UserError, cut
 
 #: The longest text that is read, in characters, and the most values that may come of one.
 LONGEST, MOST_VALUES = 10_000, 10_000
@@ -21,9 +21,9 @@ class NotALiteral(UserError):
     """
 
     def __init__(self, text: str, reason: str) -> None:
-        shown = text if len(text) <= 80 else text[:77] + "..."
         super().__init__(
-            f"{shown!r} {reason}: only lists, tuples, dictionaries, numbers and strings, and their * and +, are read"
+            f"{cut(text)!r} {reason}: only lists, tuples, dictionaries, numbers and strings, and their * and +, "
+            "are read"
         )
         self.text = text
 

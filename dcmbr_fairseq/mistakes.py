@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import FrameType
 
-from dcmbr_fairseq.errors import UserError
+from dcmbr_fairseq.errors import UserError, lone_surrogate
 from dcmbr_fairseq.file_errors import unusable
 from dcmbr_fairseq.sayings import SAYINGS, CommandLine, Scene
 
@@ -39,18 +39,13 @@ def sentence_of(error: BaseException, arguments: Sequence[str]) -> str | None:
         if saying.kind in kinds and saying.places <= places and (found := saying.pattern.search(str(error))):
             return saying.means(Scene(line, found, frames))
     if isinstance(error, UnicodeEncodeError) and error.reason == "surrogates not allowed":
-        return f"the output holds {surrogate(error)}, which UTF-8 cannot write: mend that text or name"
+        return f"the output holds {lone_surrogate(error)}: mend that text or name"
     return _about_a_file(error, line) if isinstance(error, OSError) else None
 
 
 def sentence_of_uncaught(error: BaseException) -> str | None:
     """:func:`sentence_of` for the command that this process is."""
     return sentence_of(error, sys.argv[1:])
-
-
-def surrogate(error: UnicodeEncodeError) -> str:
-    """The character that cannot be written."""
-    return f"a lone surrogate (U+{ord(error.object[error.start]):04X})"
 
 
 def module_of(frame: FrameType) -> str:

@@ -9,7 +9,7 @@ from typing import IO, Any
 
 from tqdm import tqdm
 
-from dcmbr_fairseq.errors import UserError
+from dcmbr_fairseq.errors import UserError, lone_surrogate
 from dcmbr_fairseq.files import atomic_writer
 from dcmbr_fairseq.pools.again import Again, decided_row
 from dcmbr_fairseq.pools.order import ORDERS, places_by_id, refuse_shuffled
@@ -182,7 +182,7 @@ def format_text(number: int, ranking: list[dict[str, Any]], nbest: int) -> str:
         try:
             text.encode()
         except UnicodeEncodeError as error:
-            reason = f"a lone surrogate (U+{ord(text[error.start]):04X}), which UTF-8 cannot write"
+            reason = lone_surrogate(error)
             raise UserError(f"the text of sentence {number + 1} holds {reason}: use --format json") from error
         if "\n" in text:
             reason = "a line break, which would shift all lines that follow"

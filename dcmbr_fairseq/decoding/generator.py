@@ -72,9 +72,6 @@ class MBRSequenceGenerator(SequenceGenerator):
         refuse_without_prefixes(models)
         others.update(beam_size=1)
         super().__init__(models, tgt_dict, **others)
-        for model in self.model.models:
-            if hasattr(model, "set_beam_size"):
-                model.set_beam_size(1)  # an earlier beam search may have left its own; rows are not beams here
         self.options, self.utility, self.nbest, self.recorder = options, utility, nbest, recorder
         self.rule = build_rule(options.selection, options.selection_args)
         self.languages = languages

@@ -9,7 +9,7 @@ import abc
 import contextlib
 import inspect
 import logging
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -192,14 +192,18 @@ def build_metric(name: str, options: MetricOptions) -> Metric:
     if name in CORPUS_METRICS:
         return SacreMetric(name, options)
     if name not in UTILITIES and ":" not in name:
-        known = list(dict.fromkeys([*CORPUS_METRICS, *UTILITIES]))
-        likely = nearest(name, known)
-        hint = f"did you mean {likely}? " if likely else ""
-        raise UserError(
-            f"--metrics {name} is unknown: {hint}choose from {', '.join(known)}, or give your own utility as "
-            "module:Class"
-        )
+        raise unknown_metric(name, [*CORPUS_METRICS, *UTILITIES])
     return MeanMetric(name, options)
+
+
+def unknown_metric(name: str, known: Iterable[str]) -> UserError:
+    """The sentence about a metric that is none of those ``known``."""
+    names = list(dict.fromkeys(known))
+    likely = nearest(name, names)
+    hint = f"did you mean {likely}? " if likely else ""
+    return UserError(
+        f"--metrics {name} is unknown: {hint}choose from {', '.join(names)}, or give your own utility as module:Class"
+    )
 
 
 def check_options(options: MetricOptions, takers: Sequence[str]) -> None:

@@ -5,8 +5,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dcmbr_fairseq.errors import UserError, nearest
-from dcmbr_fairseq.evaluation.metrics import CORPUS_METRICS, MeanMetric, Metric, MetricOptions, SacreMetric, Texts
+from dcmbr_fairseq.evaluation.metrics import (
+    CORPUS_METRICS,
+    MeanMetric,
+    Metric,
+    MetricOptions,
+    SacreMetric,
+    Texts,
+    unknown_metric,
+)
 from dcmbr_fairseq.evaluation.nist import (
     MOSES,
     MTEVAL,
@@ -148,13 +155,8 @@ def build_statistic(name: str, tokenizer: str, language: str, options: MetricOpt
         return metric
     utility = name.removeprefix(SEGMENTS)
     if utility not in UTILITIES and ":" not in utility:
-        known = list(dict.fromkeys([*MOSES_METRICS, "sacrebleu", *UTILITIES, *(SEGMENTS + m for m in CORPUS_METRICS)]))
-        likely = nearest(name, known)
-        hint = f"did you mean {likely}? " if likely else ""
-        raise UserError(
-            f"--metrics {name} is unknown: {hint}choose from {', '.join(known)}, or give your own utility as "
-            "module:Class"
-        )
+        known = [*MOSES_METRICS, "sacrebleu", *UTILITIES, *(SEGMENTS + metric for metric in CORPUS_METRICS)]
+        raise unknown_metric(name, known)
     return MeanMetric(utility, options)
 
 

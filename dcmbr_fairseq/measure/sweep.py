@@ -115,9 +115,10 @@ class Judge:
 
     def close(self) -> None:
         """Release what utilities and metrics hold."""
-        for part in (*self.utilities.values(), *self._metrics):
-            if hasattr(part, "close"):
-                part.close()
+        for utility in self.utilities.values():
+            utility.close()
+        for metric in self._metrics:
+            metric.close()
 
 
 def beam_rows(workspace: Workspace, system: System, judge: Judge) -> Iterator[Row]:

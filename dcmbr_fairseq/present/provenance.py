@@ -2,7 +2,15 @@
 
 from collections.abc import Sequence
 
-from dcmbr_fairseq.present.results import Cells, as_value, distinct, grouped, label
+from dcmbr_fairseq.present.results import (
+    TEST_SET,
+    Cells,
+    as_value,
+    distinct,
+    grouped,
+    label,
+    test_set_in_words,
+)
 
 #: What points and bars are where seeds are averaged.
 BARS = "points are means over seeds, bars reach from the least to the greatest seed"
@@ -29,10 +37,7 @@ def _values(rows: Sequence[Cells], column: str) -> list[str]:
 
 
 def _test_sets(rows: Sequence[Cells]) -> str:
-    found = []
-    for test_set, subset, sentences in grouped(rows, ("task", "subset", "sentences")):
-        parts = [label(test_set), label(subset), f"{label(sentences)} sentences" if sentences not in ("", "-") else ""]
-        found.append(", ".join(part for part in parts if part not in ("", "-")))
+    found = [test_set_in_words(*map(label, values)) for values in grouped(rows, TEST_SET)]
     return f"test set: {'; '.join(dict.fromkeys(filter(None, found)))}" if any(found) else ""
 
 

@@ -81,6 +81,13 @@ def fulfils(row: Cells, column: str, wanted: Value) -> bool:
     return silent or as_value(row[column]) == wanted
 
 
+def test_set_in_words(name: object, subset: object, sentences: object) -> str:
+    """A test set as far as it is known: ``multi30k-en-de, test, 1000 sentences``; else an empty string."""
+    unknown = (None, "", "-")
+    parts = [name, subset, None if sentences in unknown else f"{sentences} sentences"]
+    return ", ".join(str(part) for part in parts if part not in unknown)
+
+
 def as_value(text: str) -> Value:
     """The number that ``text`` shows, or else the text."""
     try:

@@ -8,11 +8,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from dcmbr_fairseq.errors import UserError
+from dcmbr_fairseq.errors import UserError, lone_surrogate
 from dcmbr_fairseq.file_errors import reading, writing
 from dcmbr_fairseq.files import PathLike, atomic_writer, check_output, is_stream
 from dcmbr_fairseq.json_lines import format_object, shown
-from dcmbr_fairseq.present.results import TEST_SET
+from dcmbr_fairseq.present.results import TEST_SET, test_set_in_words
 from dcmbr_fairseq.present.tables import FORMS, Grid, render
 
 #: One measurement: column -> value; None is shown as a dash.
@@ -52,9 +52,7 @@ def format_rows(rows: Sequence[Row], form: str) -> str:
 
 def test_set_of(row: Row) -> str:
     """The test set of a row in words, as far as the row says it; else an empty string."""
-    name, subset, sentences = (row.get(column) for column in TEST_SET)
-    parts = [str(name or ""), str(subset or ""), f"{sentences} sentences" if sentences else ""]
-    return ", ".join(part for part in parts if part not in ("", "-"))
+    return test_set_in_words(*(row.get(column) for column in TEST_SET))
 
 
 def _grid(rows: Sequence[Row], header: Sequence[str]) -> Grid:
@@ -107,10 +105,8 @@ def _refuse_surrogates(text: str, path: PathLike) -> None:
     try:
         text.encode()
     except UnicodeEncodeError as error:
-        character = f"U+{ord(text[error.start]):04X}"
         raise UserError(
-            f"a cell holds a lone surrogate ({character}), which UTF-8 cannot write to {path}: give a name that ends "
-            "in .jsonl"
+            f"a cell holds {lone_surrogate(error)} to {path}: give a name that ends in .jsonl"
         ) from error
 
 
