@@ -14,6 +14,7 @@ import torch
 from fairseq import checkpoint_utils, utils
 from fairseq.models import fconv
 from fairseq.models.fconv import FConvModel
+from fairseq_commands import run
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from toy_model import toy_dictionary
@@ -165,7 +166,10 @@ def test_nothing_is_evaluated_under_another_name() -> None:
 
 def test_examples_and_commands_that_evaluate_are_not_reached() -> None:
     """fairseq's examples come with --user-dir alone; two of its commands evaluate --model-overrides of the user."""
-    assert not [name for name in sys.modules if name.startswith(("fairseq.examples", "examples."))]
+    loaded = "import sys, fairseq, dcmbr_fairseq; print(*sys.modules)"  # in a process of its own: tests load examples
+    names = run([sys.executable, "-c", loaded]).stdout.split()
+    assert "dcmbr_fairseq.tasks" in names
+    assert not [name for name in names if name.startswith(("fairseq.examples", "examples."))]
     commands = {
         path.stem: set(evaluated(path.read_text("utf-8"))) for path in (FAIRSEQ.parent / "fairseq_cli").glob("*.py")
     }
