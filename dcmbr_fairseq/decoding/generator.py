@@ -72,6 +72,9 @@ class MBRSequenceGenerator(SequenceGenerator):
         refuse_without_prefixes(models)
         others.update(beam_size=1)
         super().__init__(models, tgt_dict, **others)
+        for model in self.model.models:
+            if hasattr(model, "set_beam_size"):
+                model.set_beam_size(1)  # a beam search may have left its own, which teacher forcing would stumble over
         self.options, self.utility, self.nbest, self.recorder = options, utility, nbest, recorder
         self.rule = build_rule(options.selection, options.selection_args)
         self.languages = languages
