@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from analyses import toy_flags
 from fairseq.criterions.label_smoothed_cross_entropy import LabelSmoothedCrossEntropyCriterion
 from fairseq.logging import metrics
 
@@ -17,13 +18,9 @@ from dcmbr_fairseq.measure.entropy import GRID, match_temperature, mean_token_en
 from dcmbr_fairseq.measure.models import Workspace
 
 
-def flags(toy: Any, subset: str = "valid") -> list[str]:
-    return [str(toy.data_bin), "-s", "en", "-t", "de", "--gen-subset", subset, "--num-workers", "0", "--cpu"]
-
-
 @pytest.fixture(scope="module")
 def workspace(toy: Any) -> Workspace:
-    return Workspace(flags(toy))
+    return Workspace(toy_flags(toy, "valid"))
 
 
 @pytest.fixture(scope="module")
@@ -60,7 +57,7 @@ def test_the_plain_formula(workspace: Workspace, kind: str, request: pytest.Fixt
 
 
 def test_at_temperature_1_it_is_the_entropy_of_validation(toy: Any) -> None:
-    workspace = Workspace([*flags(toy), "--task", "translation_dcmbr"])
+    workspace = Workspace([*toy_flags(toy, "valid"), "--task", "translation_dcmbr"])
     system = workspace.load(str(toy.checkpoint))
     criterion = LabelSmoothedCrossEntropyCriterion(workspace.task, False, label_smoothing=0.1)
     with metrics.aggregate(new_root=True) as logged:
@@ -94,7 +91,8 @@ def test_what_cannot_be_matched(workspace: Workspace, system: Any) -> None:
 def test_the_command(toy: Any, workspace: Workspace, system: Any, tmp_path: Path) -> None:
     output = tmp_path / "entropy.jsonl"
     arguments = ["--path", str(toy.checkpoint), "--path", f"{toy.checkpoint}:{toy.other}", "--names", "one,two"]
-    assert main(["entropy", *flags(toy), *arguments, "--temperatures", "1,0.5", "--output", str(output)]) == 0
+    arguments += ["--temperatures", "1,0.5", "--output", str(output)]
+    assert main(["entropy", *toy_flags(toy, "valid"), *arguments]) == 0
     rows: list[dict[str, Any]] = [json.loads(line) for line in output.read_text().splitlines()]
     assert [(row["model"], row["temperature"]) for row in rows] == [
         ("one", 1.0), ("one", 0.5), ("two", 1.0), ("two", 0.5),
@@ -105,7 +103,7 @@ def test_the_command(toy: Any, workspace: Workspace, system: Any, tmp_path: Path
 
 
 def test_first_sentences_only(toy: Any) -> None:
-    some = Workspace(flags(toy), first=7)
+    some = Workspace(toy_flags(toy, "valid"), first=7)
     system = some.load(str(toy.checkpoint))
     dataset = some.task.dataset("valid")
     (found,) = mean_token_entropies(some, system, [1.0])
@@ -127,13 +125,13 @@ def test_first_sentences_only(toy: Any) -> None:
     ],
 )
 def test_bad_input(toy: Any, arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["entropy", *flags(toy), "--path", str(toy.checkpoint), *arguments]) == 1
+    assert main(["entropy", *toy_flags(toy, "valid"), "--path", str(toy.checkpoint), *arguments]) == 1
     error = capsys.readouterr().err.splitlines()[-1]
     assert error.startswith("dcmbr entropy: error: ") and message in error
 
 
 def test_sentences_that_are_too_long_are_named(toy: Any, capsys: pytest.CaptureFixture[str]) -> None:
-    arguments = [*flags(toy), "--path", str(toy.checkpoint), "--max-source-positions"]
+    arguments = [*toy_flags(toy, "valid"), "--path", str(toy.checkpoint), "--max-source-positions"]
     assert main(["entropy", *arguments, "7"]) == 1
     assert "sentences are longer than the model's (7, 1024) tokens" in capsys.readouterr().err
     assert main(["entropy", *arguments, "7", "--skip-invalid-size-inputs-valid-test"]) == 0

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from analyses import toy_flags
 from fairseq.data import LanguagePairDataset
 
 from dcmbr_fairseq.errors import UserError
@@ -16,12 +17,8 @@ from dcmbr_fairseq.preflight.languages import LanguageTokens
 from dcmbr_fairseq.sampling.truncation import Truncation
 
 
-def flags(toy: Any, *more: str) -> list[str]:
-    return [str(toy.data_bin), "-s", "en", "-t", "de", "--gen-subset", "test", "--num-workers", "0", "--cpu", *more]
-
-
 def test_the_corpus_is_the_text_that_was_preprocessed(toy: Any) -> None:
-    workspace = Workspace(flags(toy))
+    workspace = Workspace(toy_flags(toy))
     corpus = workspace.corpus(workspace.load(str(toy.checkpoint)))
     assert list(corpus.sources) == list(range(23)) == list(corpus.references)
     assert list(corpus.sources.values()) == toy.lines("en") and list(corpus.references.values()) == toy.lines("de")
@@ -29,13 +26,13 @@ def test_the_corpus_is_the_text_that_was_preprocessed(toy: Any) -> None:
 
 def test_references_from_a_file(toy: Any, tmp_path: Path) -> None:
     (tmp_path / "ref.de").write_text("".join(f"Referenz {i}\n" for i in range(23)))
-    workspace = Workspace(flags(toy), first=3)
+    workspace = Workspace(toy_flags(toy), first=3)
     corpus = workspace.corpus(workspace.load(str(toy.checkpoint)), tmp_path / "ref.de")
     assert corpus.references == {i: f"Referenz {i}" for i in range(3)}
 
 
 def test_unknown_words_of_references_match_nothing_and_are_told_of(toy: Any, caplog: Any) -> None:
-    workspace = Workspace(flags(toy))
+    workspace = Workspace(toy_flags(toy))
     system = workspace.load(str(toy.checkpoint))
     dictionary = workspace.task.target_dictionary
     for sample in workspace.batches(system, only=[4]):
@@ -50,7 +47,7 @@ def test_unknown_words_of_references_match_nothing_and_are_told_of(toy: Any, cap
 
 def test_known_words_and_references_from_a_file_are_no_cause_to_warn(toy: Any, tmp_path: Path, caplog: Any) -> None:
     (tmp_path / "ref.de").write_text("zzz\n" * 23)
-    workspace = Workspace(flags(toy))
+    workspace = Workspace(toy_flags(toy))
     system = workspace.load(str(toy.checkpoint))
     workspace.corpus(system)
     workspace.corpus(system, tmp_path / "ref.de")
@@ -61,7 +58,7 @@ def test_longer_sources_than_the_task_s_default_are_read_by_a_model_that_can(toy
     state = torch.load(toy.checkpoint)
     state["cfg"]["model"].max_source_positions = 3000
     torch.save(state, tmp_path / "model.pt")
-    workspace = Workspace(flags(toy), first=2)
+    workspace = Workspace(toy_flags(toy), first=2)
     system = workspace.load(str(tmp_path / "model.pt"))
     long = torch.cat([torch.full((1500,), 5), torch.tensor([2])])
     sizes = np.array([len(long), len(long)])
@@ -77,17 +74,17 @@ def test_longer_sources_than_the_task_s_default_are_read_by_a_model_that_can(toy
 def test_shards_and_texts_are_as_in_decoding(toy: Any, tmp_path: Path) -> None:
     for part in (0, 1):
         (tmp_path / f"model_part{part}.pt").write_bytes(toy.checkpoint.read_bytes())
-    system = Workspace(flags(toy, "--checkpoint-shard-count", "2")).load(str(tmp_path / "model.pt"))
+    system = Workspace([*toy_flags(toy), "--checkpoint-shard-count", "2"]).load(str(tmp_path / "model.pt"))
     assert system.facts[0].label_smoothing == 0.1 and system.facts[0].decoder_rows is None
     with pytest.raises(UserError, match="--bpe subword_nmt and --post-process @@ .* twice"):
-        Workspace(flags(toy, "--bpe", "subword_nmt", "--remove-bpe", "@@ "))
+        Workspace([*toy_flags(toy), "--bpe", "subword_nmt", "--remove-bpe", "@@ "])
     with pytest.raises(UserError, match="has no subset nix of en-de: it has test of en-de"):
-        Workspace([*flags(toy), "--gen-subset", "nix"]).load(str(toy.checkpoint))
+        Workspace([*toy_flags(toy), "--gen-subset", "nix"]).load(str(toy.checkpoint))
 
 
 def test_sources_lose_the_source_s_language_tokens_not_the_target_s(toy: Any, monkeypatch: Any) -> None:
     """The two dictionaries number them apart; decoding's records say the same (one function makes the texts)."""
-    workspace = Workspace(flags(toy), first=5)
+    workspace = Workspace(toy_flags(toy), first=5)
     english = workspace.task.source_dictionary
     own, other = english.index("the"), english.index(".")
     tokens = LanguageTokens(ids=frozenset([other]), source_ids=frozenset([own]))
@@ -98,21 +95,21 @@ def test_sources_lose_the_source_s_language_tokens_not_the_target_s(toy: Any, mo
 
 
 def test_columns_that_describe_a_system(toy: Any) -> None:
-    workspace = Workspace(flags(toy))
+    workspace = Workspace(toy_flags(toy))
     system = workspace.load(f"{toy.checkpoint}:{toy.other}", "both")
     assert system.columns() == {"model": "both", "label_smoothing": 0.1, "alpha": None, "beta": None}
     assert len(system.models) == 2 and workspace.test_set() == "data-bin-en-de"
 
 
 def test_only_some_sentences_in_batches(toy: Any) -> None:
-    workspace = Workspace(flags(toy, "--batch-size", "2"))
+    workspace = Workspace([*toy_flags(toy), "--batch-size", "2"])
     system = workspace.load(str(toy.checkpoint))
     batches = [sample["id"].tolist() for sample in workspace.batches(system, only=[3, 17, 5])]
     assert sorted(map(len, batches)) == [1, 2] and sorted(i for batch in batches for i in batch) == [3, 5, 17]
 
 
 def test_sources_that_are_too_long_are_cut_in_decoding(toy: Any) -> None:
-    workspace = Workspace(flags(toy, "--max-source-positions", "5"))
+    workspace = Workspace([*toy_flags(toy), "--max-source-positions", "5"])
     system = workspace.load(str(toy.checkpoint))
     prepared = list(workspace.prepared(system))
     assert sorted(i for batch in prepared for i in batch.ids) == list(range(23))
@@ -120,7 +117,7 @@ def test_sources_that_are_too_long_are_cut_in_decoding(toy: Any) -> None:
 
 
 def test_an_ensemble_is_the_mean_of_probabilities(toy: Any) -> None:
-    workspace = Workspace(flags(toy))
+    workspace = Workspace(toy_flags(toy))
     both = workspace.load(f"{toy.checkpoint}:{toy.other}")
     sample = next(workspace.batches(both, decode=False))
     with torch.no_grad():
@@ -130,7 +127,7 @@ def test_an_ensemble_is_the_mean_of_probabilities(toy: Any) -> None:
 
 def test_what_a_task_tells_its_generator_reaches_sampling_and_search(toy: Any, monkeypatch: Any) -> None:
     """Multilingual tasks force the language token, or give another first token; some ignore the generator's class."""
-    workspace = Workspace(flags(toy), first=5)
+    workspace = Workspace(toy_flags(toy), first=5)
     system, token = workspace.load(str(toy.checkpoint)), 9
 
     def inference_step(generator: Any, models: Any, sample: Any) -> Any:
@@ -149,7 +146,7 @@ def test_what_a_task_tells_its_generator_reaches_sampling_and_search(toy: Any, m
 
 def test_flags_of_fairseq_and_ours_reach_the_sampler(toy: Any) -> None:
     more = ["--min-len", "2", "--max-len-a", "1", "--max-len-b", "4", "--seed", "7", "--sampling-topk", "3"]
-    workspace = Workspace(flags(toy, *more, "--task", "translation_dcmbr", "--max-rows", "100"))
+    workspace = Workspace([*toy_flags(toy), *more, "--task", "translation_dcmbr", "--max-rows", "100"])
     prepared = next(workspace.prepared(workspace.load(str(toy.checkpoint))))
     sampler = prepared.sampler
     assert (sampler.seed, sampler.max_rows, sampler.support.min_len) == (7, 100, 2)

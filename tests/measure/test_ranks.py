@@ -1,12 +1,12 @@
 """``dcmbr ranks``: ranks of reference tokens against plain sorting, buckets, the command and its figure."""
 
-import csv
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
+from analyses import read_tsv, toy_flags
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -52,13 +52,9 @@ def test_bad_buckets(width: int, last: int) -> None:
         in_buckets(np.arange(60), width, last)
 
 
-def flags(toy: Any) -> list[str]:
-    return [str(toy.data_bin), "-s", "en", "-t", "de", "--gen-subset", "valid", "--num-workers", "0", "--cpu"]
-
-
 def test_counts_of_a_model(toy: Any) -> None:
     """Every reference token is counted once, at the rank that a sentence alone gives it."""
-    workspace = Workspace(flags(toy))
+    workspace = Workspace(toy_flags(toy, "valid"))
     system = workspace.load(str(toy.checkpoint))
     expected = np.zeros(len(workspace.task.target_dictionary), dtype=int)
     dataset = workspace.task.dataset("valid")
@@ -77,9 +73,8 @@ def test_counts_of_a_model(toy: Any) -> None:
 def test_the_command_makes_the_table_of_figure_2(toy: Any, tmp_path: Path) -> None:
     table = tmp_path / "ranks.tsv"
     arguments = ["--path", str(toy.checkpoint), "--path", str(toy.other), "--bucket", "2", "--last", "6"]
-    assert main(["ranks", *flags(toy), *arguments, "--output", str(table)]) == 0
-    with table.open() as lines:
-        rows = list(csv.DictReader(lines, delimiter="\t"))
+    assert main(["ranks", *toy_flags(toy, "valid"), *arguments, "--output", str(table)]) == 0
+    rows = read_tsv(table)
     assert [row["bucket"] for row in rows] == ["0-2", "2-4", "4-6", "6-|V|"] * 2
     assert {row["model"] for row in rows} == {"model", "earlier"}
     pytest.importorskip("matplotlib")

@@ -1,7 +1,6 @@
 """``dcmbr sweep`` and ``diversity``: cells against fairseq-generate, pools against the plain formulas, resuming."""
 
 import contextlib
-import csv
 import json
 from argparse import Namespace
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import sacrebleu
+from analyses import read_tsv, toy_flags
 from fairseq_commands import generated
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -37,32 +37,23 @@ from dcmbr_fairseq.utilities import build_utility
 GRID = ["--num-hyp", "3,8", "--temp-hyp", "0.5,1", "--temp-ref", "0.5,1", "--seeds", "1,5"]
 
 
-def flags(toy: Any) -> list[str]:
-    return [str(toy.data_bin), "-s", "en", "-t", "de", "--gen-subset", "test", "--num-workers", "0", "--cpu"]
-
-
-def read(path: Path) -> list[dict[str, str]]:
-    with path.open(newline="") as lines:
-        return list(csv.DictReader(lines, delimiter="\t"))
-
-
 @pytest.fixture(scope="module")
 def table(toy: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A sweep over the whole grid, with beam search and entropy."""
     output = tmp_path_factory.mktemp("sweep") / "sweep.tsv"
     arguments = ["--path", str(toy.checkpoint), *GRID, "--with-beam", "--beam", "3", "--entropy"]
-    assert main(["sweep", *flags(toy), *arguments, "--output", str(output)]) == 0
+    assert main(["sweep", *toy_flags(toy), *arguments, "--output", str(output)]) == 0
     return output
 
 
 def cell(table: Path, **wanted: object) -> float:
     """The score of the one row with these values."""
-    (row,) = [r for r in read(table) if all(r[column] == str(value) for column, value in wanted.items())]
+    (row,) = [r for r in read_tsv(table) if all(r[column] == str(value) for column, value in wanted.items())]
     return float(row["score"])
 
 
 def test_there_is_a_row_for_each_cell_and_metric(table: Path) -> None:
-    rows = read(table)
+    rows = read_tsv(table)
     names = ("decoding", "num_hyp", "num_ref", "temp_hyp", "temp_ref", "seed", "metric")
     cells = [tuple(row[name] for name in names) for row in rows]
     assert len(set(cells)) == len(cells) == (1 + 2 * 4 * 2) * 2
@@ -74,7 +65,7 @@ def test_there_is_a_row_for_each_cell_and_metric(table: Path) -> None:
 
 def test_a_cell_is_what_fairseq_generate_decodes(toy: Any, table: Path, fairseq: Any) -> None:
     done = fairseq(
-        "generate", *flags(toy), "--path", toy.checkpoint, "--task", "translation_dcmbr", "--decoding", "dcmbr",
+        "generate", *toy_flags(toy), "--path", toy.checkpoint, "--task", "translation_dcmbr", "--decoding", "dcmbr",
         "--temp-hyp", 0.5, "--temp-ref", 1, "--num-hyp", 8, "--seed", 5, "--batch-size", 5,
     )  # fmt: skip
     translations = [text for _, text in sorted(generated(done.stdout))]
@@ -86,7 +77,7 @@ def test_a_cell_is_what_fairseq_generate_decodes(toy: Any, table: Path, fairseq:
     ]
     left_out = [sacrebleu.corpus_chrf(h, [r]).score for h, r in zip(without[::2], without[1::2], strict=True)]
     error = np.sqrt(22 / 23 * np.sum((np.array(left_out) - np.mean(left_out)) ** 2))  # the jackknife, plainly
-    (row,) = [r for r in read(table) if (r["temp_hyp"], r["temp_ref"], r["num_hyp"], r["seed"], r["metric"])
+    (row,) = [r for r in read_tsv(table) if (r["temp_hyp"], r["temp_ref"], r["num_hyp"], r["seed"], r["metric"])
               == ("0.5", "1.0", "8", "5", "chrF")]  # fmt: skip
     assert float(row["standard_error"]) == pytest.approx(error, abs=1e-5)
     assert (row["task"], row["subset"], row["sentences"]) == ("data-bin-en-de", "test", "23")
@@ -97,7 +88,7 @@ def test_cells_of_small_pools_are_what_the_task_decodes(
     toy: Any, table: Path, temp_hyp: float, temp_ref: float
 ) -> None:
     """Small pools were never sampled by themselves in the sweep: they are the first draws of the large ones."""
-    workspace = Workspace([*flags(toy), "--task", "translation_dcmbr", "--batch-size", "7"])
+    workspace = Workspace([*toy_flags(toy), "--task", "translation_dcmbr", "--batch-size", "7"])
     system = workspace.load(str(toy.checkpoint))
     options = Namespace(decoding="dcmbr", temp_hyp=str(temp_hyp), temp_ref=str(temp_ref), num_hyp=3, seed=5)
     generator = workspace.task.build_generator(system.models, options)
@@ -112,23 +103,23 @@ def test_cells_of_small_pools_are_what_the_task_decodes(
 
 
 def test_the_rows_of_beam_search(toy: Any, table: Path, fairseq: Any) -> None:
-    done = fairseq("generate", *flags(toy), "--path", toy.checkpoint, "--beam", 3)
+    done = fairseq("generate", *toy_flags(toy), "--path", toy.checkpoint, "--beam", 3)
     translations = [text for _, text in sorted(generated(done.stdout))]
     expected = sacrebleu.corpus_bleu(translations, [toy.lines("de")]).score
     assert cell(table, decoding="beam", metric="BLEU") == pytest.approx(expected, abs=1e-6)
 
 
 def test_the_column_of_entropy(toy: Any, table: Path) -> None:
-    workspace = Workspace(flags(toy))
+    workspace = Workspace(toy_flags(toy))
     system = workspace.load(str(toy.checkpoint))
     (expected,) = mean_token_entropies(workspace, system, [1.0])
-    (found,) = {float(row["entropy"]) for row in read(table)}
+    (found,) = {float(row["entropy"]) for row in read_tsv(table)}
     assert found == pytest.approx(expected.nats, abs=1e-6)
 
 
 def test_it_goes_on_cell_by_cell(toy: Any, table: Path, tmp_path: Path, monkeypatch: Any, capsys: Any) -> None:
     output = tmp_path / "sweep.tsv"
-    arguments = ["sweep", *flags(toy), "--path", str(toy.checkpoint), "--with-beam", "--beam", "3", "--entropy"]
+    arguments = ["sweep", *toy_flags(toy), "--path", str(toy.checkpoint), "--with-beam", "--beam", "3", "--entropy"]
     arguments += ["--output", str(output), "--pools", f"{table}.pools"]
     original, done = sweep_module.group_rows, []
 
@@ -145,13 +136,13 @@ def test_it_goes_on_cell_by_cell(toy: Any, table: Path, tmp_path: Path, monkeypa
     )
     assert main([*arguments, *GRID, "--baseline", "temp_hyp=1,temp_ref=1"]) == 0
     assert len(done) == len(set(done)) == 8  # no group twice
-    assert read(output) == read(table)
+    assert read_tsv(output) == read_tsv(table)
     shown = capsys.readouterr().out
     assert shown.count("\n") >= 2 * (1 + 8) and "data-bin-en-de, test, 23 sentences" in shown
 
 
 def test_pools_on_disk_are_used_again_and_grow(toy: Any, tmp_path: Path, monkeypatch: Any) -> None:
-    workspace = Workspace(flags(toy), first=4)
+    workspace = Workspace(toy_flags(toy), first=4)
     system = workspace.load(str(toy.checkpoint))
     key, other = PoolKey(1, 0, 0.5), PoolKey(1, 1, 1.0)
     small = PoolStore(tmp_path, workspace, system, 3)
@@ -167,7 +158,7 @@ def test_pools_on_disk_are_used_again_and_grow(toy: Any, tmp_path: Path, monkeyp
 
 
 def test_pools_of_something_else_are_refused(toy: Any, tmp_path: Path) -> None:
-    workspace = Workspace(flags(toy), first=4)
+    workspace = Workspace(toy_flags(toy), first=4)
     key = PoolKey(1, 0, 0.5)
     PoolStore(tmp_path, workspace, workspace.load(str(toy.checkpoint), "name"), 3).sample([key])
     other = workspace.load(str(toy.other), "name")
@@ -177,7 +168,7 @@ def test_pools_of_something_else_are_refused(toy: Any, tmp_path: Path) -> None:
 
 def test_sampling_goes_on_with_the_next_batch(toy: Any, tmp_path: Path, monkeypatch: Any) -> None:
     keys = [PoolKey(1, 0, 0.5), PoolKey(1, 1, 1.0)]
-    workspace = Workspace([*flags(toy), "--batch-size", "4"], first=12)
+    workspace = Workspace([*toy_flags(toy), "--batch-size", "4"], first=12)
     system = workspace.load(str(toy.checkpoint))
     whole = PoolStore(tmp_path / "whole", workspace, system, 5)
     whole.sample(keys)
@@ -215,7 +206,7 @@ def test_two_runs_do_not_write_the_same_pool(tmp_path: Path) -> None:
 
 
 def test_a_failing_run_leaves_no_pools(toy: Any, tmp_path: Path) -> None:
-    workspace = Workspace(flags(toy), first=4)
+    workspace = Workspace(toy_flags(toy), first=4)
     system = workspace.load(str(toy.checkpoint))
     system.models[0].decoder.output_projection.weight.data.fill_(float("nan"))
     with pytest.raises(UserError, match="not finite"):
@@ -268,7 +259,7 @@ def test_diversity_falls_with_temperature_and_makes_figure_7(toy: Any, table: Pa
         "--pools",
         f"{table}.pools",
     ]
-    assert main(["diversity", *flags(toy), *arguments, "--output", str(output)]) == 0
+    assert main(["diversity", *toy_flags(toy), *arguments, "--output", str(output)]) == 0
     cold, warm = map(json.loads, output.read_text().splitlines())
     assert (cold["temperature"], warm["temperature"]) == (0.5, 1.0)
     assert cold["diversity"] > warm["diversity"] and cold["distinct"] < warm["distinct"]
@@ -301,7 +292,7 @@ def test_bad_input(
     toy: Any, tmp_path: Path, arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     output = ["--output", str(tmp_path / "out.tsv")]
-    assert main(["sweep", *flags(toy), "--path", str(toy.checkpoint), *arguments, *output]) == 1
+    assert main(["sweep", *toy_flags(toy), "--path", str(toy.checkpoint), *arguments, *output]) == 1
     assert message in capsys.readouterr().err.splitlines()[-1]
 
 

@@ -1,12 +1,12 @@
 """``dcmbr topn``: against teacher forcing and fairseq's beam search, resuming, and the figure."""
 
-import csv
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
+from analyses import read_tsv, toy_flags
 from sacrebleu.metrics import CHRF
 
 from dcmbr_fairseq.cli import main
@@ -15,30 +15,21 @@ from dcmbr_fairseq.measure.topn import Budget, cost_by_length, mark_comparable, 
 from dcmbr_fairseq.search.exact_search import ExactSearch
 
 
-def flags(toy: Any) -> list[str]:
-    return [str(toy.data_bin), "-s", "en", "-t", "de", "--gen-subset", "test", "--num-workers", "0", "--cpu"]
-
-
-def read(path: Path) -> list[dict[str, str]]:
-    with path.open(newline="") as lines:
-        return list(csv.DictReader(lines, delimiter="\t"))
-
-
 @pytest.fixture(scope="module")
 def table(toy: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The top 5 of the first 8 sentences."""
     output = tmp_path_factory.mktemp("topn") / "topn.tsv"
     arguments = ["--path", str(toy.checkpoint), "--first", "8", "--size", "5", "--metrics", "chrf,bleu"]
-    assert main(["topn", *flags(toy), *arguments, "--output", str(output)]) == 0
+    assert main(["topn", *toy_flags(toy), *arguments, "--output", str(output)]) == 0
     return output
 
 
 def test_every_row_is_a_translation_with_its_log_probability_and_score(toy: Any, table: Path) -> None:
-    rows = read(table)
+    rows = read_tsv(table)
     assert [(int(r["sentence"]), int(r["rank"]), r["metric"]) for r in rows] == [
         (sentence, rank, metric) for sentence in range(8) for metric in ("chrF", "BLEU") for rank in range(1, 6)
     ]
-    workspace = Workspace(flags(toy))
+    workspace = Workspace(toy_flags(toy))
     model = workspace.load(str(toy.checkpoint)).models[0]
     dictionary, dataset = workspace.task.target_dictionary, workspace.task.dataset("test")
     references = toy.lines("de")
@@ -57,7 +48,7 @@ def test_every_row_is_a_translation_with_its_log_probability_and_score(toy: Any,
 
 
 def test_never_worse_than_fairseq_s_beam_search(toy: Any, table: Path) -> None:
-    workspace = Workspace([*flags(toy), "--beam", "5", "--unnormalized"], first=8)
+    workspace = Workspace([*toy_flags(toy), "--beam", "5", "--unnormalized"], first=8)
     system = workspace.load(str(toy.checkpoint))
     generator = workspace.task.build_generator(system.models, workspace.cfg.generation)
     beam: dict[int, list[float]] = {}
@@ -65,7 +56,7 @@ def test_never_worse_than_fairseq_s_beam_search(toy: Any, table: Path) -> None:
         found = workspace.task.inference_step(generator, system.models, sample)
         beam.update(zip(sample["id"].tolist(), [[float(h["score"]) for h in nbest] for nbest in found], strict=True))
     exact: dict[int, list[float]] = {}
-    for row in read(table):
+    for row in read_tsv(table):
         if row["metric"] == "chrF":
             exact.setdefault(int(row["sentence"]), []).append(float(row["log_prob"]))
     assert exact.keys() == beam.keys()
@@ -77,7 +68,7 @@ def test_never_worse_than_fairseq_s_beam_search(toy: Any, table: Path) -> None:
 
 def test_it_goes_on_where_it_was_interrupted(toy: Any, table: Path, tmp_path: Path, monkeypatch: Any) -> None:
     output = tmp_path / "topn.tsv"
-    arguments = ["topn", *flags(toy), "--path", str(toy.checkpoint), "--first", "8", "--size", "5"]
+    arguments = ["topn", *toy_flags(toy), "--path", str(toy.checkpoint), "--first", "8", "--size", "5"]
     arguments += ["--metrics", "chrf,bleu", "--output", str(output)]
     original, searched = ExactSearch.search, []
 
@@ -94,7 +85,7 @@ def test_it_goes_on_where_it_was_interrupted(toy: Any, table: Path, tmp_path: Pa
     assert main(arguments) == 0
     assert searched == [1] * 3 + [2] * 5
     drop = ("seconds",)
-    kept = [[{k: v for k, v in row.items() if k not in drop} for row in read(path)] for path in (output, table)]
+    kept = [[{k: v for k, v in row.items() if k not in drop} for row in read_tsv(path)] for path in (output, table)]
     assert kept[0] == kept[1]
 
 
@@ -120,7 +111,7 @@ def test_summaries() -> None:
 
 
 def test_budgets_reach_the_search(toy: Any) -> None:
-    workspace = Workspace(flags(toy), first=4)
+    workspace = Workspace(toy_flags(toy), first=4)
     system = workspace.load(str(toy.checkpoint))
     found = list(search_sentences(workspace, system, Budget(3, 1, np.inf), [0, 2]))
     assert sorted(sentence.sentence for sentence in found) == [0, 2]
@@ -128,7 +119,7 @@ def test_budgets_reach_the_search(toy: Any) -> None:
 
 
 def test_length_limits_are_those_of_fairseq(toy: Any) -> None:
-    workspace = Workspace([*flags(toy), "--max-len-a", "0", "--max-len-b", "3", "--min-len", "2"], first=4)
+    workspace = Workspace([*toy_flags(toy), "--max-len-a", "0", "--max-len-b", "3", "--min-len", "2"], first=4)
     system = workspace.load(str(toy.checkpoint))
     for sentence in search_sentences(workspace, system, Budget(30, 10_000, np.inf), workspace.ids):
         assert {len(sequence.tokens) for sequence in sentence.found.sequences} <= {3, 4}
@@ -158,5 +149,5 @@ def test_bad_input(
     (tmp_path / "one.de").write_text("ein Satz\n")
     arguments = [str(tmp_path / "one.de") if word == "REFERENCES" else word for word in arguments]
     output = ["--output", str(tmp_path / "out.tsv")]
-    assert main(["topn", *flags(toy), "--path", str(toy.checkpoint), *arguments, *output]) == 1
+    assert main(["topn", *toy_flags(toy), "--path", str(toy.checkpoint), *arguments, *output]) == 1
     assert message in capsys.readouterr().err.splitlines()[-1]

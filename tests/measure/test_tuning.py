@@ -1,12 +1,12 @@
 """``dcmbr temperature --tune``: the best cell, and its flags given to fairseq-generate."""
 
-import csv
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import sacrebleu
+from analyses import read_tsv, toy_flags
 from fairseq_commands import generated
 
 from dcmbr_fairseq.cli import main
@@ -29,10 +29,6 @@ SURFACE = {
     (0.5, 0.5): [[50.0, 52.0] * 8, [58.0, 56.0] * 8], (0.5, 1.0): [[52.0, 54.0] * 8],
     (1.0, 0.5): [[40.0, 40.0] * 8], (1.0, 1.0): [[40.0, 42.0] * 8],
 }  # fmt: skip
-
-
-def flags(toy: Any) -> list[str]:
-    return [str(toy.data_bin), "-s", "en", "-t", "de", "--gen-subset", "valid", "--num-workers", "0", "--cpu"]
 
 
 def test_seeds_are_averaged_and_the_best_is_chosen() -> None:
@@ -88,16 +84,15 @@ def test_fairseq_generate_with_the_flags_scores_what_was_promised(
     best, surface = tmp_path / "best.flags", tmp_path / "surface.tsv"
     grid = ["--temp-hyp", "0.4,1.5", "--temp-ref", "0.7", "--num-hyp", "4", "--metric", "chrf"]
     arguments = ["--path", str(toy.checkpoint), *grid, "--output", str(best), "--surface", str(surface)]
-    assert main(["temperature", "--tune", *flags(toy), *arguments]) == 0
+    assert main(["temperature", "--tune", *toy_flags(toy, "valid"), *arguments]) == 0
     shown = capsys.readouterr().out.splitlines()
     assert shown[0].split()[-1] == "0.7"
     (found,) = (line for line in shown if line.startswith("best: "))
     assert found.startswith("best: T_h = 0.4, T_r = 0.7, chrF ") and "on data-bin-en-de, valid, 40 sentences" in shown
-    done = fairseq("generate", *flags(toy), "--path", toy.checkpoint, *best.read_text().split())
+    done = fairseq("generate", *toy_flags(toy, "valid"), "--path", toy.checkpoint, *best.read_text().split())
     translations = [text for _, text in sorted(generated(done.stdout))]
     score = sacrebleu.corpus_chrf(translations, [toy.lines("de", "valid")]).score
-    with surface.open() as lines:
-        rows = list(csv.DictReader(lines, delimiter="\t"))
+    rows = read_tsv(surface)
     assert {row["ref_pool"] for row in rows} == {"separate"} and CONTRIBUTIONS not in rows[0]
     scores = {float(row["temp_hyp"]): float(row["score"]) for row in rows}
     assert scores[0.4] == pytest.approx(score, abs=1e-6) and scores[0.4] > scores[1.5]
@@ -117,6 +112,6 @@ def test_bad_input(toy: Any, arguments: list[str], message: str, capsys: pytest.
     given = [str(toy.checkpoint) if word == "MODEL" else word for word in arguments]
     index = given.index("DATA") if "DATA" in given else None
     if index is not None:
-        given[index : index + 1] = flags(toy)
+        given[index : index + 1] = toy_flags(toy, "valid")
     assert main(["temperature", *given]) == 1
     assert message in capsys.readouterr().err.splitlines()[-1]
