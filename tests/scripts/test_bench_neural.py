@@ -12,7 +12,7 @@ import neural
 
 from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.pools.draws import TextPool
-from dcmbr_fairseq.utilities.meteor import require_ready
+from dcmbr_fairseq.utilities.meteor import MeteorUtility
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +56,7 @@ def test_the_contestants_score_alike(pools: list[TextPool], tmp_path: Path) -> N
 
 def test_meteor_report(pools: list[TextPool]) -> None:
     try:
-        require_ready()
+        MeteorUtility.require_ready()
     except UserError as missing:
         pytest.skip(str(missing))
     report = neural.meteor_benchmark(pools, "de", runs=1)
@@ -72,7 +72,7 @@ def test_some_pairs_are_all_pairs_if_there_are_no_more() -> None:
 
 def test_round_trips_score_as_the_utility_does(pools: list[TextPool]) -> None:
     try:
-        require_ready()
+        MeteorUtility.require_ready()
     except UserError as missing:
         pytest.skip(str(missing))
     utility = neural.MeteorUtility(language="de")
