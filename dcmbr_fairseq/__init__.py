@@ -5,15 +5,17 @@ criterions; it prints nothing. Where fairseq is not imported yet this waits unti
 model (``dcmbr select``) start at once.
 """
 
-from dcmbr_fairseq.noise import drop_noise
-from dcmbr_fairseq.registration import MOVED, answer_to_old_names, when_imported
+from dcmbr_fairseq.hooks.registration import MOVED, answer_to_old_names, when_imported
+from dcmbr_fairseq.messages.noise import drop_noise
 
 __version__ = "0.2.0"
 
 
 def register() -> None:
     """Repair fairseq and register the tasks and criterions of this package; calling it again changes nothing."""
-    from dcmbr_fairseq import compat, errors, mistakes, stored_settings
+    from dcmbr_fairseq import errors
+    from dcmbr_fairseq.hooks import compat, stored_settings
+    from dcmbr_fairseq.messages import mistakes
 
     compat.repair_fairseq()
     stored_settings.evaluate_no_code()
@@ -21,10 +23,10 @@ def register() -> None:
     from dcmbr_fairseq import criterions, tasks  # noqa: F401  (importing them registers them)
 
 
-#: The rooms, and the files beside them, that fairseq is needed in; a module of them may be the first import.
+#: The rooms, and single files of others, that fairseq is needed in; a module of them may be the first import.
 _FAIRSEQ_ROOMS = ("criterions", "decoders", "decoding", "measure", "preflight", "sampling", "search", "tasks")
 
-_FAIRSEQ_FILES = ("compat", "stored_settings")
+_FAIRSEQ_FILES = ("hooks.compat", "hooks.stored_settings")
 
 
 def _needs_fairseq(module: str) -> bool:

@@ -7,10 +7,10 @@ import sys
 import traceback
 
 from dcmbr_fairseq.errors import in_one_line, wants_traceback
-from dcmbr_fairseq.files import check_output
-from dcmbr_fairseq.mistakes import sentence_of
-from dcmbr_fairseq.signals import Ended, ending_as_if_interrupted
-from dcmbr_fairseq.standard_streams import standard_streams
+from dcmbr_fairseq.files.places import check_output
+from dcmbr_fairseq.files.signals import Ended, ending_as_if_interrupted
+from dcmbr_fairseq.files.standard_streams import standard_streams
+from dcmbr_fairseq.messages.mistakes import sentence_of
 
 #: name -> (module with add_arguments(parser) and run(args), one line of help). A module with TAKES_FAIRSEQ_FLAGS = True
 #: gets what its own parser does not know as args.fairseq_flags, to be read by the parser of fairseq-generate. OUTPUTS

@@ -17,7 +17,7 @@ export DCMBR_FUZZ_INPUTS="$1" OMP_NUM_THREADS=1
 ulimit -v 6000000
 
 FILES=(
-    tests/test_fuzz.py tests/test_stored_settings.py tests/test_json_lines.py tests/evaluation/test_translations.py
+    tests/test_fuzz.py tests/hooks/test_stored_settings.py tests/files/test_json_lines.py tests/evaluation/test_translations.py
     tests/pools tests/present/test_tsv.py tests/corpus tests/decoding/test_detokenizer.py
     tests/utilities/test_overlap_utilities.py tests/utilities/test_tercom.py tests/utilities/test_ter.py
 )

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from fairseq_commands import PACKAGE, generated
 
-from dcmbr_fairseq import compat
+from dcmbr_fairseq.hooks import compat
 
 
 class Fairseq:

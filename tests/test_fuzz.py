@@ -26,7 +26,7 @@ from dcmbr_fairseq.corpus.streams import Chunk, aligned_chunks, aligned_length
 from dcmbr_fairseq.decoding.texts import Detokenizer
 from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.evaluation.translations import FORMATS, read_translations, translations_by_id
-from dcmbr_fairseq.files import iter_lines, read_lines
+from dcmbr_fairseq.files.reading import iter_lines, read_lines
 from dcmbr_fairseq.pools.plain_text import read_plain_pools
 from dcmbr_fairseq.pools.rows import format_row, parse_row, read_records
 from dcmbr_fairseq.preflight.checkpoints import inspect_checkpoint

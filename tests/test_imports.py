@@ -11,10 +11,10 @@ import pytest
 from fairseq_commands import PACKAGE, run
 
 from dcmbr_fairseq.cli import COMMANDS, main
-from dcmbr_fairseq.registration import MOVED
+from dcmbr_fairseq.hooks.registration import MOVED
 
 #: Files beside the rooms that stand above some room; the others are the ground.
-RAISED = {"__init__", "cli", "plugins", "stored_settings"}
+RAISED = {"__init__", "cli", "plugins"}
 FILES = {module.stem for module in PACKAGE.glob("*.py")} - RAISED
 #: Layers from top to bottom; a room may import from its own layer, as long as no circle arises, and from those below.
 LAYERS: list[set[str]] = [
@@ -30,7 +30,8 @@ LAYERS: list[set[str]] = [
     {"rules", "corpus"},
     {"utilities", "criterions", "decoders"},
     {"plugins"},
-    {"stored_settings"},
+    {"messages", "hooks"},
+    {"files"},
     FILES,
 ]
 #: Who may import a room; the others are open to all above them.
@@ -47,7 +48,7 @@ DOORS: dict[str, set[str]] = {
     "criterions": {"__init__", "tasks", "measure"},
 }
 PURE = ["pools", "present", "utilities", "rules", "evaluation", "corpus"]
-PURE += ["plugins", *sorted(FILES - {"compat"})]
+PURE += ["files", "messages", "plugins", *sorted(FILES)]
 HEAVY = {"torch", "fairseq", "sacrebleu", "sacremoses", "scipy", "sklearn", "matplotlib", "transformers", "omegaconf"}
 MODULES = sorted(PACKAGE.rglob("*.py"))
 
@@ -180,7 +181,7 @@ def test_every_listed_command_has_help(command: str, capsys: pytest.CaptureFixtu
     assert shown.startswith(f"usage: dcmbr {command}") and "--help" in shown
 
 
-@pytest.mark.parametrize("module", ["compat", "decoding.generator"])
+@pytest.mark.parametrize("module", ["hooks.compat", "decoding.generator"])
 def test_a_module_that_needs_fairseq_may_be_the_first_import(module: str) -> None:
     """Importing fairseq registers the tasks, which import the very module that is being imported."""
     name = f"dcmbr_fairseq.{module}"
@@ -206,9 +207,9 @@ def first_import(name):
     from fairseq.data import data_utils
     from fairseq.models import fconv
     from fairseq.tasks import TASK_REGISTRY
-    from dcmbr_fairseq.registration import _Watcher
+    from dcmbr_fairseq.hooks.registration import _Watcher
     assert "translation_dcmbr" in TASK_REGISTRY and "generalized_entropy_regularization" in CRITERION_REGISTRY
-    assert hasattr(data_utils.batch_by_size, "__wrapped__") and fconv.eval.__module__ == "dcmbr_fairseq.literals"
+    assert hasattr(data_utils.batch_by_size, "__wrapped__") and fconv.eval.__module__ == "dcmbr_fairseq.hooks.literals"
     assert not any(isinstance(finder, _Watcher) for finder in sys.meta_path), "still waiting for fairseq"
 """
 
@@ -238,7 +239,7 @@ for name in names:
 
 def test_any_module_may_be_the_first_import() -> None:
     names = [".".join(m.relative_to(PACKAGE.parent).with_suffix("").parts).removesuffix(".__init__") for m in MODULES]
-    assert "dcmbr_fairseq.compat" in names and "dcmbr_fairseq.files" in names
+    assert "dcmbr_fairseq.hooks.compat" in names and "dcmbr_fairseq.files.writing" in names
     done = run([sys.executable, "-c", f"{FIRST_IMPORT}\nnames = {names}\n{FORKED}"])
     assert done.stdout == ""
 

@@ -6,7 +6,7 @@ import logging
 import os
 
 from dcmbr_fairseq.errors import UserError
-from dcmbr_fairseq.files import atomic_writer
+from dcmbr_fairseq.files.writing import atomic_writer
 from dcmbr_fairseq.pools.rows import Record
 from dcmbr_fairseq.present.report.collect import (
     describe,

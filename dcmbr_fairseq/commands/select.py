@@ -10,7 +10,7 @@ from typing import IO, Any
 from tqdm import tqdm
 
 from dcmbr_fairseq.errors import UserError, lone_surrogate
-from dcmbr_fairseq.files import atomic_writer
+from dcmbr_fairseq.files.writing import atomic_writer
 from dcmbr_fairseq.pools.again import Again, decided_row
 from dcmbr_fairseq.pools.order import ORDERS, places_by_id, refuse_shuffled
 from dcmbr_fairseq.pools.plain_text import read_plain_pools

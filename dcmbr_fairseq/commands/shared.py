@@ -8,8 +8,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from dcmbr_fairseq.errors import UserError, shown
-from dcmbr_fairseq.files import atomic_writer, is_stream
-from dcmbr_fairseq.json_lines import read_json
+from dcmbr_fairseq.files.json_lines import read_json
+from dcmbr_fairseq.files.places import is_stream
+from dcmbr_fairseq.files.writing import atomic_writer
 from dcmbr_fairseq.present.tidy import FORMATS
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from dcmbr_fairseq.commands.model_options import (
     open_workspace,
 )
 from dcmbr_fairseq.errors import UserError
-from dcmbr_fairseq.files import atomic_writer
+from dcmbr_fairseq.files.writing import atomic_writer
 from dcmbr_fairseq.present.tables import as_text
 from dcmbr_fairseq.present.tidy import Journal, Row, test_set_of
 

@@ -2,7 +2,7 @@
 
 import argparse
 
-from dcmbr_fairseq.registration import PACKAGE_FOLDER
+from dcmbr_fairseq.hooks.registration import PACKAGE_FOLDER
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -19,7 +19,8 @@ from dcmbr_fairseq.corpus.filters import RULES, Limits, first_offence, pair_of
 from dcmbr_fairseq.corpus.normalize import Normalization, normalize_line
 from dcmbr_fairseq.corpus.streams import Chunk, aligned_chunks, aligned_length, map_in_order
 from dcmbr_fairseq.errors import UserError
-from dcmbr_fairseq.files import PathLike, atomic_writer, atomic_writers
+from dcmbr_fairseq.files.errors import PathLike
+from dcmbr_fairseq.files.writing import atomic_writer, atomic_writers
 
 #: why a pair may be dropped, in the order in which the rules are asked; the first and the last see more than its text
 UTF8, DUPLICATE = "utf8", "duplicate"

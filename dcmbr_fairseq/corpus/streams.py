@@ -13,8 +13,8 @@ from itertools import islice
 from typing import IO, NamedTuple, TypeVar
 
 from dcmbr_fairseq.errors import UserError
-from dcmbr_fairseq.file_errors import reading
-from dcmbr_fairseq.files import PathLike, open_bytes
+from dcmbr_fairseq.files.errors import PathLike, reading
+from dcmbr_fairseq.files.reading import open_bytes
 
 LINES_PER_CHUNK = 4000
 BLOCK = 1 << 20  # bytes

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from dcmbr_fairseq.errors import UserError
-from dcmbr_fairseq.files import PathLike, iter_lines
-from dcmbr_fairseq.json_lines import shown
+from dcmbr_fairseq.files.errors import PathLike
+from dcmbr_fairseq.files.json_lines import shown
+from dcmbr_fairseq.files.reading import iter_lines
 from dcmbr_fairseq.pools.rows import parse_versioned
 
 FORMATS = ("auto", "plain", "records", "log")

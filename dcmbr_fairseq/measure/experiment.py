@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from dcmbr_fairseq.files import PathLike
+from dcmbr_fairseq.files.errors import PathLike
 from dcmbr_fairseq.measure.models import Corpus, System, Workspace
 from dcmbr_fairseq.pools.identity import text_fingerprint
 

@@ -25,7 +25,7 @@ from torch import Tensor
 from dcmbr_fairseq.decoding.texts import Detokenizer, TextSide, text_side
 from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.evaluation.translations import read_segments
-from dcmbr_fairseq.files import PathLike
+from dcmbr_fairseq.files.errors import PathLike
 from dcmbr_fairseq.measure.preparation import Preparation, Prepared
 from dcmbr_fairseq.pools.identity import Identity
 from dcmbr_fairseq.preflight.checkpoints import CheckpointFacts, check_fit, inspect_checkpoints

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from dcmbr_fairseq.errors import UserError
-from dcmbr_fairseq.file_errors import PathLike, reading
-from dcmbr_fairseq.json_lines import shown
+from dcmbr_fairseq.files.errors import PathLike, reading
+from dcmbr_fairseq.files.json_lines import shown
 
 #: Hexadecimal digits of a fingerprint: 64 bits of SHA-256.
 LENGTH = 16

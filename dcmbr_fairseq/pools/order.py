@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from dcmbr_fairseq.errors import UserError
-from dcmbr_fairseq.json_lines import shown
+from dcmbr_fairseq.files.json_lines import shown
 
 #: ``--order``: of the sentences' ids, or as the rows stand in the file.
 ORDERS = ("id", "file")

@@ -4,7 +4,8 @@ import itertools
 from collections.abc import Iterator
 
 from dcmbr_fairseq.errors import UserError
-from dcmbr_fairseq.files import PathLike, iter_lines
+from dcmbr_fairseq.files.errors import PathLike
+from dcmbr_fairseq.files.reading import iter_lines
 from dcmbr_fairseq.pools.draws import TextPool
 from dcmbr_fairseq.pools.rows import Record
 from dcmbr_fairseq.pools.sentence import Pools

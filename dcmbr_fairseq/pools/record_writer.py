@@ -11,12 +11,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from dcmbr_fairseq import signals
 from dcmbr_fairseq.errors import UserError
-from dcmbr_fairseq.file_errors import unwritable, writing
-from dcmbr_fairseq.files import PathLike, check_output, is_stream
+from dcmbr_fairseq.files import signals
+from dcmbr_fairseq.files.errors import PathLike, unwritable, writing
+from dcmbr_fairseq.files.places import check_output, is_stream
+from dcmbr_fairseq.files.temporary import Temporary
 from dcmbr_fairseq.pools.row_file import RowFile
-from dcmbr_fairseq.temporary import Temporary
 
 logger = logging.getLogger(__name__)
 

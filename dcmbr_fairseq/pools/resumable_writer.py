@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from dcmbr_fairseq.errors import UserError
-from dcmbr_fairseq.file_errors import writing
-from dcmbr_fairseq.files import PathLike, check_output
-from dcmbr_fairseq.json_lines import shown
+from dcmbr_fairseq.files.errors import PathLike, writing
+from dcmbr_fairseq.files.json_lines import shown
+from dcmbr_fairseq.files.places import check_output
 from dcmbr_fairseq.pools.row_file import RowFile
 from dcmbr_fairseq.pools.rows import parse_versioned
 

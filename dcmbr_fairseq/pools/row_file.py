@@ -3,7 +3,8 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, BinaryIO
 
-from dcmbr_fairseq.files import PathLike, atomic_writer
+from dcmbr_fairseq.files.errors import PathLike
+from dcmbr_fairseq.files.writing import atomic_writer
 from dcmbr_fairseq.pools.rows import format_row
 
 

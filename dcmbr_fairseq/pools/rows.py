@@ -28,8 +28,9 @@ from typing import Any, TypeVar
 import numpy as np
 
 from dcmbr_fairseq.errors import UserError
-from dcmbr_fairseq.files import PathLike, iter_lines
-from dcmbr_fairseq.json_lines import format_object, parse_object, shown
+from dcmbr_fairseq.files.errors import PathLike
+from dcmbr_fairseq.files.json_lines import format_object, parse_object, shown
+from dcmbr_fairseq.files.reading import iter_lines
 from dcmbr_fairseq.pools.draws import TextPool
 from dcmbr_fairseq.pools.sentence import Pools
 from dcmbr_fairseq.rules.decision import Decision

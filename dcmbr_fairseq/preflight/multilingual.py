@@ -14,7 +14,7 @@ from typing import Any
 from fairseq.data import Dictionary
 
 from dcmbr_fairseq.errors import UserError
-from dcmbr_fairseq.files import read_lines
+from dcmbr_fairseq.files.reading import read_lines
 from dcmbr_fairseq.preflight.checkpoints import CheckpointFacts, check_dictionaries
 from dcmbr_fairseq.preflight.data import first_folder
 from dcmbr_fairseq.preflight.languages import MASK, known_ids, language_symbols

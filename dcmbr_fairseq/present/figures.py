@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from dcmbr_fairseq.files import PathLike, atomic_bytes_writer, atomic_writer
+from dcmbr_fairseq.files.errors import PathLike
+from dcmbr_fairseq.files.writing import atomic_bytes_writer, atomic_writer
 from dcmbr_fairseq.present import drawings
 from dcmbr_fairseq.present.drawings import Drawn
 from dcmbr_fairseq.present.provenance import BARS, describe

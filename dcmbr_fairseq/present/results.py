@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dcmbr_fairseq.errors import UserError
-from dcmbr_fairseq.files import PathLike
+from dcmbr_fairseq.files.errors import PathLike
 from dcmbr_fairseq.present.tables import read_table
 
 logger = logging.getLogger(__name__)

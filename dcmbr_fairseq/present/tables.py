@@ -5,8 +5,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from dcmbr_fairseq.errors import UserError
-from dcmbr_fairseq.files import PathLike, read_lines
-from dcmbr_fairseq.json_lines import parse_object
+from dcmbr_fairseq.files.errors import PathLike
+from dcmbr_fairseq.files.json_lines import parse_object
+from dcmbr_fairseq.files.reading import read_lines
 from dcmbr_fairseq.present.tsv import format_tsv, parse_tsv
 
 Cell = str | float | int | None

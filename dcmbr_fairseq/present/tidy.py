@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from dcmbr_fairseq.errors import UserError, lone_surrogate
-from dcmbr_fairseq.file_errors import reading, writing
-from dcmbr_fairseq.files import PathLike, atomic_writer, check_output, is_stream
-from dcmbr_fairseq.json_lines import format_object, shown
+from dcmbr_fairseq.files.errors import PathLike, reading, writing
+from dcmbr_fairseq.files.json_lines import format_object, shown
+from dcmbr_fairseq.files.places import check_output, is_stream
+from dcmbr_fairseq.files.writing import atomic_writer
 from dcmbr_fairseq.present.results import TEST_SET, test_set_in_words
 from dcmbr_fairseq.present.tables import FORMS, Grid, render
 

@@ -13,12 +13,12 @@ from fairseq.data import FairseqDataset, encoders
 from fairseq.tasks import FairseqTask
 from omegaconf import DictConfig, OmegaConf
 
-from dcmbr_fairseq import compat
 from dcmbr_fairseq.decoding.generation_options import names_of, refuse_unknown, refuse_without_sampling
 from dcmbr_fairseq.decoding.generator import MBRSequenceGenerator
 from dcmbr_fairseq.decoding.options import check_options, decoding_values
 from dcmbr_fairseq.decoding.texts import TextSide, text_side
 from dcmbr_fairseq.errors import UserError
+from dcmbr_fairseq.hooks import compat
 from dcmbr_fairseq.pools.identity import Identity
 from dcmbr_fairseq.pools.record_writer import RecordWriter
 from dcmbr_fairseq.pools.settings import flag, json_object, seed_number

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from dcmbr_fairseq.errors import UserError, shown
-from dcmbr_fairseq.files import atomic_bytes_writer
+from dcmbr_fairseq.files.writing import atomic_bytes_writer
 
 BY_UPDATE = re.compile(r"checkpoint_\d+_(\d+)\.pt")  # checkpoint_EPOCH_UPDATE.pt, from --save-interval-updates
 LAST = "checkpoint_last.pt"  # what a run without numbered checkpoints leaves

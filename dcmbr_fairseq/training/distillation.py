@@ -13,7 +13,8 @@ import numpy as np
 
 from dcmbr_fairseq.corpus.filters import RULES, Limits, first_offence, pair_of
 from dcmbr_fairseq.errors import UserError
-from dcmbr_fairseq.files import PathLike, atomic_writers
+from dcmbr_fairseq.files.errors import PathLike
+from dcmbr_fairseq.files.writing import atomic_writers
 from dcmbr_fairseq.pools.rows import Record, read_records
 
 #: Why a pair is left out beside the rules of the filter, which are asked first.

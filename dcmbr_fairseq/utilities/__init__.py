@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from dcmbr_fairseq.errors import UserError, shown
-from dcmbr_fairseq.json_lines import read_json
+from dcmbr_fairseq.files.json_lines import read_json
 from dcmbr_fairseq.plugins import Registry
 from dcmbr_fairseq.utilities.base import Comparison, Utility
 

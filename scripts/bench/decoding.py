@@ -25,7 +25,7 @@ from dcmbr_fairseq.decoders.encoding import encode, source_sentences
 from dcmbr_fairseq.decoding.generator import MBRSequenceGenerator
 from dcmbr_fairseq.decoding.options import DecodingConfig, decoding_options
 from dcmbr_fairseq.decoding.texts import Detokenizer, TextSide
-from dcmbr_fairseq.files import iter_lines
+from dcmbr_fairseq.files.reading import iter_lines
 from dcmbr_fairseq.pools.draws import PoolSpec
 from dcmbr_fairseq.sampling.prefix_sampler import PrefixSampler, Sampled, SamplingBatch
 from dcmbr_fairseq.sampling.support import Support

@@ -29,7 +29,7 @@ import numpy as np  # noqa: E402
 from sacrebleu.metrics import BLEU, CHRF  # noqa: E402
 from timing import medians, ratio  # noqa: E402
 
-from dcmbr_fairseq.files import iter_lines  # noqa: E402
+from dcmbr_fairseq.files.reading import iter_lines  # noqa: E402
 from dcmbr_fairseq.pools.rows import read_records  # noqa: E402
 from dcmbr_fairseq.utilities import Comparison, build_utility  # noqa: E402
 

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 from dcmbr_fairseq.errors import UserError
-from dcmbr_fairseq.files import atomic_writer
+from dcmbr_fairseq.files.writing import atomic_writer
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # for the package phrasebook itself
 

@@ -26,8 +26,9 @@ from in_process import Fairseq
 from omegaconf import DictConfig
 from toy_world import Toy
 
-from dcmbr_fairseq import cli, compat
+from dcmbr_fairseq import cli
 from dcmbr_fairseq.errors import UserError
+from dcmbr_fairseq.hooks import compat
 from dcmbr_fairseq.pools.rows import read_records
 
 Refused = Callable[..., str]

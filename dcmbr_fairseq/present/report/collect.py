@@ -12,7 +12,7 @@ from tqdm import tqdm
 from dcmbr_fairseq.batches import in_batches
 from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.evaluation.translations import read_segments, translations_by_id
-from dcmbr_fairseq.files import PathLike
+from dcmbr_fairseq.files.errors import PathLike
 from dcmbr_fairseq.pools.identity import identity_in
 from dcmbr_fairseq.pools.rows import Record, read_records
 from dcmbr_fairseq.rules.expected_utility import expected_utilities, rank

@@ -20,7 +20,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dcmbr_fairseq
-from dcmbr_fairseq import compat
+from dcmbr_fairseq.hooks import compat
 
 # ------------------------------------------------------------------------------------------------ no sentence lost
 
@@ -301,7 +301,7 @@ import sys
 from fairseq.data import data_utils
 from fairseq.tasks import TASK_REGISTRY
 from fairseq.criterions import CRITERION_REGISTRY
-from dcmbr_fairseq.registration import _Watcher
+from dcmbr_fairseq.hooks.registration import _Watcher
 assert hasattr(data_utils.batch_by_size, "__wrapped__")
 assert "translation_dcmbr" in TASK_REGISTRY, "task"
 assert "generalized_entropy_regularization" in CRITERION_REGISTRY, "criterion"

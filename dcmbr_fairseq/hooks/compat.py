@@ -22,8 +22,8 @@ from fairseq.distributed import utils as distributed_utils
 from fairseq.modules.transformer_layer import TransformerEncoderLayerBase
 
 from dcmbr_fairseq.errors import UserError
-from dcmbr_fairseq.file_errors import reading
-from dcmbr_fairseq.registration import PACKAGE_FOLDER
+from dcmbr_fairseq.files.errors import reading
+from dcmbr_fairseq.hooks.registration import PACKAGE_FOLDER
 
 
 def repair_fairseq() -> None:

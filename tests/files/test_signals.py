@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from dcmbr_fairseq import signals
+from dcmbr_fairseq.files import signals
 
 ENDINGS = [signal.SIGTERM, signal.SIGHUP]
 
@@ -19,7 +19,7 @@ ENDINGS = [signal.SIGTERM, signal.SIGHUP]
 COMMAND = """
 import signal, sys, time, types
 from dcmbr_fairseq import cli
-from dcmbr_fairseq.files import atomic_writer
+from dcmbr_fairseq.files.writing import atomic_writer
 
 def run(args):
     try:

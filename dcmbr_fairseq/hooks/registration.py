@@ -10,7 +10,7 @@ from pathlib import Path
 from types import ModuleType
 
 #: The folder of this package: what fairseq wants as ``--user-dir``.
-PACKAGE_FOLDER = Path(__file__).parent
+PACKAGE_FOLDER = Path(__file__).parents[1]
 #: Modules that the documentation of version 0.1 told users to import, and where they stand now, below this package.
 MOVED = {
     "analysis.correlation": "present.correlation",
@@ -33,7 +33,7 @@ def answer_to_old_names(moved: Mapping[str, str]) -> None:
     The old name gives the very same module, so that its classes are the same too.
     """
     if not any(isinstance(finder, _OldNames) for finder in sys.meta_path):
-        package = __name__.rpartition(".")[0]
+        package = __name__.partition(".")[0]
         sys.meta_path.append(_OldNames({f"{package}.{old}": f"{package}.{new}" for old, new in moved.items()}))
 
 

@@ -20,9 +20,11 @@ from pathlib import Path
 import pytest
 from fairseq_commands import PACKAGE
 
-from dcmbr_fairseq import temporary
 from dcmbr_fairseq.errors import UserError
-from dcmbr_fairseq.files import atomic_bytes_writer, atomic_writer, atomic_writers, check_output, read_lines
+from dcmbr_fairseq.files import temporary
+from dcmbr_fairseq.files.places import check_output
+from dcmbr_fairseq.files.reading import read_lines
+from dcmbr_fairseq.files.writing import atomic_bytes_writer, atomic_writer, atomic_writers
 
 LINES = ["plain", "", "Straße \r inside", "line\u2028separator", "x" * 100_000]
 
@@ -69,7 +71,7 @@ def test_several_files_appear_together(tmp_path):
 
 FULL = """
 import random, resource, sys
-from dcmbr_fairseq.files import atomic_writers
+from dcmbr_fairseq.files.writing import atomic_writers
 resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))  # no file may grow beyond
 with atomic_writers(*sys.argv[1:]) as outs:
     for _ in range(10_000):
@@ -466,7 +468,7 @@ def test_outputs_are_written_in_one_place() -> None:
 
 HOLD = """
 import sys, time
-from dcmbr_fairseq.files import atomic_writer
+from dcmbr_fairseq.files.writing import atomic_writer
 with atomic_writer(sys.argv[1]) as out:
     out.write("half")
     out.flush()

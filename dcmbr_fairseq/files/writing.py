@@ -1,144 +1,22 @@
-"""Reading and writing files so that nothing is lost: lines end at \\n alone, and outputs appear whole or not at all.
+"""Writing files so that nothing is lost: outputs appear whole or not at all.
 
 What an output's path names decides how it is written. A regular file, or nothing yet, is replaced whole; a link is
 followed; all else, such as a pipe, a device, ``/dev/stdout`` or the shell's ``>(command)``, is written to as it stands.
 """
 
 import contextlib
-import errno
 import gzip
 import io
 import os
-import re
-import stat
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any, BinaryIO
 
 from dcmbr_fairseq.errors import UserError
-from dcmbr_fairseq.file_errors import DAMAGE, PathLike, check_input, reading, unreadable, writing
-from dcmbr_fairseq.temporary import Temporary
-
-BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-
-
-# --- reading -------------------------------------------------------------------------------------------------------
-
-
-def open_bytes(path: PathLike) -> IO[bytes]:
-    """Open a regular file, ``.gz`` or plain, for reading.
-
-    Raises:
-        UserError: it is missing, or cannot be read.
-    """
-    check_input(path)
-    with reading(path):
-        return gzip.open(path) if str(path).endswith(".gz") else open(path, "rb")  # type: ignore[return-value]
-
-
-def iter_lines(path: PathLike) -> Iterator[str]:
-    """Yield the lines of a UTF-8 file (plain or ``.gz``) without their ``\\n`` and without a byte order mark.
-
-    Only ``\\n`` ends a line: ``\\r`` and U+2028 stay inside it.
-
-    Raises:
-        UserError: the file is missing, cannot be read or is damaged, or a line is not UTF-8.
-    """
-    number = 0
-    with open_bytes(path) as file:
-        while True:
-            try:  # not around the yield: what others do with a line is nothing to say about this file
-                line = file.readline()
-            except DAMAGE as error:
-                raise unreadable(f"{path}, after line {number},", error) from error
-            if not line:
-                return
-            number += 1
-            try:
-                yield (line.removeprefix(BYTE_ORDER_MARK) if number == 1 else line).removesuffix(b"\n").decode("utf-8")
-            except UnicodeDecodeError as error:
-                raise UserError(
-                    f"{path}, line {number}, is not UTF-8 (byte {error.start + 1}: {error.reason}): convert the file "
-                    "with iconv, or drop such lines"
-                ) from error
-
-
-def read_lines(path: PathLike) -> list[str]:
-    """The lines of a file as a list; see :func:`iter_lines`."""
-    return list(iter_lines(path))
-
-
-# --- where an output goes ------------------------------------------------------------------------------------------
-
-
-def is_stream(path: PathLike, name: object = None) -> bool:
-    """Whether an output is written to as it stands: a pipe, a device, a socket, an open file of this process.
-
-    Raises:
-        UserError: the system does not tell.
-    """
-    if _open_descriptor(path) is not None:
-        return True
-    with writing(name or path), contextlib.suppress(FileNotFoundError):
-        mode = os.stat(path).st_mode
-        return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
-    return False
-
-
-def _open_descriptor(path: PathLike) -> int | None:
-    """The number of the open file of this process that ``/dev/stdout``, ``/dev/fd/N`` and their like stand for."""
-    place = Path(path)
-    for _ in range(40):  # as many links as the system follows
-        folder = os.path.realpath(place.parent)
-        if re.fullmatch(rf"/proc/{os.getpid()}(/task/\d+)?/fd", folder) and place.name.isdecimal():
-            return int(place.name)
-        if not os.path.islink(place):
-            return None
-        place = Path(folder) / os.readlink(place)
-    return None
-
-
-def check_output(path: PathLike, name: object = None) -> None:
-    """Find out before work starts whether an output could be written, as far as that can be known.
-
-    Args:
-        path: the output.
-        name: how it is called: flag and path (default: the path alone).
-
-    Raises:
-        UserError: it is a folder, or below a file; its name is too long; or there is no permission to write it.
-    """
-    if is_stream(path, name):
-        return
-    with writing(name or path):
-        target = os.path.realpath(path)
-        if os.path.isdir(target) or str(path).endswith("/"):
-            raise _system_error(errno.EISDIR)
-        if os.path.lexists(target):
-            _check_access(target, os.W_OK)
-        folder, parts = os.path.split(target)
-        missing = [parts]
-        while not os.path.lexists(folder):
-            folder, name = os.path.split(folder)
-            missing.append(name)
-        if not os.path.isdir(folder):
-            raise _system_error(errno.ENOTDIR)
-        _check_access(folder, os.W_OK | os.X_OK)
-        if any(len(os.fsencode(name)) > os.pathconf(folder, "PC_NAME_MAX") for name in missing):
-            raise _system_error(errno.ENAMETOOLONG)
-
-
-def _check_access(path: str, mode: int) -> None:
-    if not os.access(path, mode, effective_ids=True):
-        raise _system_error(errno.EROFS if os.statvfs(path).f_flag & os.ST_RDONLY else errno.EACCES)
-
-
-def _system_error(code: int) -> OSError:
-    return OSError(code, os.strerror(code))
-
-
-# --- writing -------------------------------------------------------------------------------------------------------
+from dcmbr_fairseq.files.errors import PathLike, writing
+from dcmbr_fairseq.files.places import check_output, is_stream, open_descriptor
+from dcmbr_fairseq.files.temporary import Temporary
 
 
 @contextlib.contextmanager
@@ -302,7 +180,7 @@ class NamedBuffer(io.BufferedWriter):
 
 def _open_stream(path: PathLike) -> int:
     """A new descriptor of a stream; it shares its place with the one that ``/dev/stdout`` and its like stand for."""
-    descriptor = _open_descriptor(path)
+    descriptor = open_descriptor(path)
     if descriptor is None:
         return os.open(path, os.O_WRONLY | os.O_NOCTTY)
     for stream in (sys.stdout, sys.stderr):

@@ -2,7 +2,7 @@
 
 `dcmbr` and the hook in fairseq's commands ask here, once, about what nobody nearer has put into words. An exception is
 a mistake where its origin is known to be an input or an output: a file that the command line names, standard input or
-output, or what fairseq says of an option at a known place (`sayings.py`). Neither the kind of an exception nor its text
+output, or what fairseq says of an option at a known place (``sayings``). Neither the kind of an exception nor its text
 is enough: an ``OSError`` or an ``AssertionError`` from elsewhere is a fault of a program.
 """
 
@@ -16,8 +16,8 @@ from pathlib import Path
 from types import FrameType
 
 from dcmbr_fairseq.errors import UserError, lone_surrogate
-from dcmbr_fairseq.file_errors import unusable
-from dcmbr_fairseq.sayings import SAYINGS, CommandLine, Scene
+from dcmbr_fairseq.files.errors import unusable
+from dcmbr_fairseq.messages.sayings import SAYINGS, CommandLine, Scene
 
 #: Where fairseq writes unless told otherwise: known to be outputs though no command line names them.
 DEFAULT_OUTPUTS = ("checkpoints", "multirun", "outputs")

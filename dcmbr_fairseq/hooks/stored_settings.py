@@ -11,9 +11,9 @@ from typing import Any
 from fairseq import checkpoint_utils
 from omegaconf import OmegaConf
 
-from dcmbr_fairseq.compat import replace_once
 from dcmbr_fairseq.errors import UserError
-from dcmbr_fairseq.literals import NotALiteral, literal
+from dcmbr_fairseq.hooks.compat import replace_once
+from dcmbr_fairseq.hooks.literals import NotALiteral, literal
 
 #: Modules of fairseq that give strings to ``eval``, and what these are: settings of a model, which come from a
 #: checkpoint; of an optimiser, a criterion or a data set, which come from the command line or a file of data; and the

@@ -22,8 +22,8 @@ from toy_world import Toy
 
 from dcmbr_fairseq.cli import main
 from dcmbr_fairseq.errors import UserError
-from dcmbr_fairseq.literals import LONGEST, MOST_VALUES, NotALiteral, literal
-from dcmbr_fairseq.stored_settings import EVALUATING
+from dcmbr_fairseq.hooks.literals import LONGEST, MOST_VALUES, NotALiteral, literal
+from dcmbr_fairseq.hooks.stored_settings import EVALUATING
 
 FAIRSEQ = Path(fairseq.__path__[0])
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dcmbr_fairseq.errors import UserError
-from dcmbr_fairseq.json_lines import format_object, parse_object
+from dcmbr_fairseq.files.json_lines import format_object, parse_object
 
 texts = st.text() | st.sampled_from(["\ud800", "\udc00\ud800", "\u2028", "\r\n", "\x00"])
 values = st.recursive(

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from dcmbr_fairseq.errors import UserError
-from dcmbr_fairseq.files import NamedBuffer
+from dcmbr_fairseq.files.writing import NamedBuffer
 
 NAME = "standard output"
 

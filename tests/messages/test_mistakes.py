@@ -14,7 +14,7 @@ from in_process import Fairseq
 from toy_world import Toy
 
 from dcmbr_fairseq.errors import UserError
-from dcmbr_fairseq.mistakes import sentence_of
+from dcmbr_fairseq.messages.mistakes import sentence_of
 
 TRAINING = (
     "--arch transformer --optimizer adam --lr 0.01 --max-update 1 --num-workers 0 --encoder-layers 1 "
