@@ -10,7 +10,7 @@ from dcmbr_fairseq.evaluation.translations import system_names
 
 if TYPE_CHECKING:
     from dcmbr_fairseq.measure.experiment import Experiment
-    from dcmbr_fairseq.measure.models import System, Workspace
+    from dcmbr_fairseq.measure.models import Model, Workspace
 
 logger = logging.getLogger(__name__)
 
@@ -73,7 +73,7 @@ def named_paths(args: argparse.Namespace) -> list[tuple[str, str]]:
     return list(zip(args.path, system_names(args.names, args.path), strict=True))
 
 
-def load_systems(args: argparse.Namespace, workspace: "Workspace") -> "list[System]":
+def load_models(args: argparse.Namespace, workspace: "Workspace") -> "list[Model]":
     """All models, loaded: what is missing is found before anything is computed."""
     return [workspace.load(path, name) for path, name in named_paths(args)]
 
@@ -82,10 +82,10 @@ def open_experiment(args: argparse.Namespace, workspace: "Workspace") -> "Experi
     """The models, loaded, on the sentences of ``workspace``; bad references are found now where the command has any."""
     from dcmbr_fairseq.measure.experiment import Experiment
 
-    systems = load_systems(args, workspace)
+    models = load_models(args, workspace)
     if "references" not in args:
-        return Experiment(workspace, systems, workspace.test_set())
-    experiment = Experiment(workspace, systems, args.test_set or workspace.test_set(), args.references)
+        return Experiment(workspace, models, workspace.test_set())
+    experiment = Experiment(workspace, models, args.test_set or workspace.test_set(), args.references)
     logger.info("%s: %d sentences", experiment.test_set, len(experiment.corpus.references))
     return experiment
 

@@ -96,16 +96,16 @@ def diversity_rows(
         folder: where pools are kept.
     """
     chrf = build_utility("chrf", {})
-    for system in experiment.systems:
-        store = PoolStore(folder, experiment.workspace, system, max(axes.sizes))
+    for model in experiment.models:
+        store = PoolStore(folder, experiment.workspace, model, max(axes.sizes))
         grid = [PoolKey(seed, HYPOTHESES, temperature) for temperature in axes.temperatures for seed in axes.seeds]
         store.sample(grid)
-        for key in tqdm(grid, desc=f"pools of {system.name}", unit=" pools"):
+        for key in tqdm(grid, desc=f"pools of {model.name}", unit=" pools"):
             measures = measure_pools(store.read(key), experiment.corpus, qualities, axes.sizes, chrf)
             for size, found in zip(axes.sizes, measures, strict=True):
                 for quality, score in zip(qualities, found.quality, strict=True):
                     yield {
-                        **experiment.columns(system), "temperature": key.temperature, "num_hyp": size, "seed": key.seed,
+                        **experiment.columns(model), "temperature": key.temperature, "num_hyp": size, "seed": key.seed,
                         "metric": quality.label, "quality": score, "diversity": found.diversity,
                         "distinct": found.distinct, "signature": quality.signature(),
                         "diversity_signature": chrf.signature(),

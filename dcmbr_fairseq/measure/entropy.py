@@ -15,7 +15,7 @@ from tqdm import tqdm
 from dcmbr_fairseq.criterions.entropy import token_entropy
 from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.measure.experiment import Experiment
-from dcmbr_fairseq.measure.models import System, Workspace, teacher_forced
+from dcmbr_fairseq.measure.models import Model, Workspace, teacher_forced
 from dcmbr_fairseq.sampling.step_distribution import cooled
 
 #: Where a match is looked for first, all in one pass.
@@ -42,12 +42,12 @@ class MeanEntropy(NamedTuple):
         return {"temperature": self.temperature, **bits, "tokens": self.tokens}
 
 
-def mean_token_entropies(workspace: Workspace, system: System, temperatures: Sequence[float]) -> list[MeanEntropy]:
+def mean_token_entropies(workspace: Workspace, model: Model, temperatures: Sequence[float]) -> list[MeanEntropy]:
     """The mean token entropy at each temperature, in one pass over the references.
 
     Args:
         workspace: the references.
-        system: the model; of an ensemble the mean of probabilities counts, cooled as in decoding.
+        model: the model; of an ensemble the mean of probabilities counts, cooled as in decoding.
         temperatures: each T > 0.
 
     Raises:
@@ -55,11 +55,11 @@ def mean_token_entropies(workspace: Workspace, system: System, temperatures: Seq
     """
     sums, tokens = torch.zeros(len(temperatures), dtype=torch.float64), 0
     at = f" at T = {temperatures[0]:.4g}" if len(temperatures) == 1 else ""
-    with tqdm(total=len(workspace.ids), desc=f"entropy of {system.name}{at}", unit=" sentences", leave=False) as bar:
-        for sample in workspace.batches(system, decode=False):
+    with tqdm(total=len(workspace.ids), desc=f"entropy of {model.name}{at}", unit=" sentences", leave=False) as bar:
+        for sample in workspace.batches(model, decode=False):
             if sample.get("target") is None:
                 raise UserError("entropy needs references: give a split with a target side")
-            log_probs = teacher_forced(system, sample)  # (B, L, V)
+            log_probs = teacher_forced(model, sample)  # (B, L, V)
             real = workspace.counted(sample["target"])  # (B, L)
             for index, temperature in enumerate(temperatures):
                 own = log_probs if temperature == 1 else torch.log_softmax(cooled(log_probs, temperature), dim=-1)
@@ -69,12 +69,12 @@ def mean_token_entropies(workspace: Workspace, system: System, temperatures: Seq
     return [MeanEntropy(t, float(total) / tokens, tokens) for t, total in zip(temperatures, sums, strict=True)]
 
 
-def match_temperature(workspace: Workspace, system: System, nats: float) -> MeanEntropy:
+def match_temperature(workspace: Workspace, model: Model, nats: float) -> MeanEntropy:
     """The temperature at which the mean token entropy is ``nats``, by Brent's method; entropy grows with temperature.
 
     Args:
         workspace: the references.
-        system: the model to be cooled or heated.
+        model: the model to be cooled or heated.
         nats: the entropy wanted.
 
     Raises:
@@ -84,17 +84,17 @@ def match_temperature(workspace: Workspace, system: System, nats: float) -> Mean
         from scipy.optimize import brentq
     except ImportError as error:
         raise UserError('--match needs scipy: pip install "dcmbr_fairseq[analysis]"') from error
-    known = {found.temperature: found for found in mean_token_entropies(workspace, system, GRID)}
+    known = {found.temperature: found for found in mean_token_entropies(workspace, model, GRID)}
     least, most = known[GRID[0]].nats, known[GRID[-1]].nats
     if not least < nats < most:
         raise UserError(
-            f"--match {nats:g}: the token entropy of {system.name} can be {least:.4g} to {most:.4g} nats, "
+            f"--match {nats:g}: the token entropy of {model.name} can be {least:.4g} to {most:.4g} nats, "
             "give a value between"
         )
 
     def excess(temperature: float) -> float:
         if temperature not in known:
-            (known[temperature],) = mean_token_entropies(workspace, system, [temperature])
+            (known[temperature],) = mean_token_entropies(workspace, model, [temperature])
         return known[temperature].nats - nats
 
     above = next(temperature for temperature in GRID if excess(temperature) >= 0)
@@ -112,9 +112,9 @@ def entropy_rows(experiment: Experiment, temperatures: Sequence[float]) -> list[
         UserError: see :func:`mean_token_entropies`.
     """
     return [
-        {**experiment.columns(system), **found.columns()}
-        for system in experiment.systems
-        for found in mean_token_entropies(experiment.workspace, system, temperatures)
+        {**experiment.columns(model), **found.columns()}
+        for model in experiment.models
+        for found in mean_token_entropies(experiment.workspace, model, temperatures)
     ]
 
 
@@ -125,6 +125,6 @@ def matched_rows(experiment: Experiment, nats: float) -> list[dict[str, Any]]:
         UserError: see :func:`match_temperature`.
     """
     return [
-        {**experiment.columns(system), **match_temperature(experiment.workspace, system, nats).columns()}
-        for system in experiment.systems
+        {**experiment.columns(model), **match_temperature(experiment.workspace, model, nats).columns()}
+        for model in experiment.models
     ]

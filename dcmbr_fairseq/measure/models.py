@@ -1,7 +1,7 @@
 """What fairseq-generate loads, for the analyses: a task, a split of its data, checkpoints; and batches of sentences.
 
 The flags are fairseq-generate's own, parsed by its own parser, so that any task, model, tokenizer and device that it
-can use is at hand here. A *system* is what follows one ``--path``: a checkpoint, or several joined by colons.
+can use is at hand here. A *model* here is what follows one ``--path``: a checkpoint, or several joined by colons.
 """
 
 import argparse
@@ -43,19 +43,19 @@ MAX_TOKENS = 4000
 
 
 @dataclass(frozen=True)
-class System:
+class Model:
     """A loaded model or ensemble.
 
     Attributes:
         name: what tables call it.
         path: as given with ``--path``.
-        models: its members, in evaluation mode on the device.
+        members: its models as fairseq has them, in evaluation mode on the device.
         facts: what each checkpoint says of its training.
     """
 
     name: str
     path: str
-    models: list[Any]
+    members: list[Any]
     facts: list[CheckpointFacts]
 
     def columns(self) -> dict[str, Any]:
@@ -99,8 +99,8 @@ class Workspace:
         self.device = torch.device("cuda" if torch.cuda.is_available() and not self.cfg.common.cpu else "cpu")
         self._dataset: Any = None
 
-    def load(self, path: str, name: str | None = None) -> System:
-        """Load one system as fairseq-generate does, and with the first the data.
+    def load(self, path: str, name: str | None = None) -> Model:
+        """Load one model as fairseq-generate does, and with the first the data.
 
         Raises:
             UserError: a checkpoint or the split is missing, or the dictionaries do not fit the model.
@@ -112,7 +112,7 @@ class Workspace:
                 self.task.check_training(cfg.task, cfg.common_eval.model_overrides, fact)
             check_fit(self.task, fact)
             logger.info(fact.describe())
-        models, saved = checkpoint_utils.load_model_ensemble(
+        members, saved = checkpoint_utils.load_model_ensemble(
             parts,
             arg_overrides=ast.literal_eval(cfg.common_eval.model_overrides),
             task=self.task,
@@ -120,13 +120,13 @@ class Workspace:
             strict=cfg.checkpoint.checkpoint_shard_count == 1,
             num_shards=cfg.checkpoint.checkpoint_shard_count,
         )
-        for model in models:
+        for member in members:
             if cfg.common.fp16:
-                model.half()
-            model.to(self.device).prepare_for_inference_(cfg)
+                member.half()
+            member.to(self.device).prepare_for_inference_(cfg)
         if self._dataset is None:
             self._load_data(saved)
-        return System(name or Path(parts[0]).stem, path, models, facts)
+        return Model(name or Path(parts[0]).stem, path, members, facts)
 
     def _load_data(self, saved: Any) -> None:
         subset = self.cfg.dataset.gen_subset
@@ -139,15 +139,15 @@ class Workspace:
     @property
     def ids(self) -> list[int]:
         """The numbers of the sentences in use."""
-        assert self._dataset is not None, "load a system first"
+        assert self._dataset is not None, "load a model first"
         return list(range(len(self._dataset)))[: self.first]
 
-    def identity(self, system: System) -> Identity:
+    def identity(self, model: Model) -> Identity:
         """What its pools are made from: its weights, these sentences, and how text is made of tokens."""
         cfg = self.cfg
         processing = Processing(cfg.common_eval.post_process, cfg.tokenizer, cfg.bpe)
         sentences = Sentences(cfg.dataset.gen_subset, self._dataset, self.ids)
-        files = [facts.path for facts in system.facts]
+        files = [facts.path for facts in model.facts]
         return identity_of(self.task, files, cfg.common_eval.model_overrides, processing, sentences)
 
     def test_set(self) -> str:
@@ -157,11 +157,11 @@ class Workspace:
         direction = "-".join(map(str, languages)) if all(languages) else ""
         return folder if not direction or folder.endswith(direction) else f"{folder}-{direction}"
 
-    def batches(self, system: System, only: Collection[int] | None = None, decode: bool = True) -> Iterator[Any]:
+    def batches(self, model: Model, only: Collection[int] | None = None, decode: bool = True) -> Iterator[Any]:
         """Yield fairseq's batches of the sentences in use, short ones first, on the device.
 
         Args:
-            system: the models that are to read them: their length limits count.
+            model: the models that are to read them: their length limits count.
             only: a part of the sentences.
             decode: sources that are too long are cut, as in decoding; otherwise they are refused, references too.
 
@@ -171,7 +171,7 @@ class Workspace:
         cfg = self.cfg.dataset
         if cfg.max_tokens is None and cfg.batch_size is None:
             cfg.max_tokens = MAX_TOKENS
-        limits = length_limits(self.task, system.models)
+        limits = length_limits(self.task, model.members)
         dataset = self._dataset
         if decode and isinstance(limits, (tuple, list)):
             dataset, limits = fit_sources(self.task, dataset, limits)
@@ -189,39 +189,39 @@ class Workspace:
             yield utils.move_to_cuda(sample) if self.device.type == "cuda" else sample
 
     def prepared(
-        self, system: System, only: Collection[int] | None = None, done: AbstractSet[int] = frozenset()
+        self, model: Model, only: Collection[int] | None = None, done: AbstractSet[int] = frozenset()
     ) -> Iterator[Prepared]:
         """Yield batches encoded for sampling and search, as the task would hand them to its generator.
 
         Args:
-            system: the models.
+            model: the models.
             only: a part of the sentences.
             done: batches of these sentences alone are left out; the others stay as they would be.
         """
-        preparation = self._preparation(system)
-        for sample in self.batches(system, only):
+        preparation = self._preparation(model)
+        for sample in self.batches(model, only):
             if not done >= set(sample["id"].tolist()):
-                yield self.task.inference_step(preparation, system.models, sample)
+                yield self.task.inference_step(preparation, model.members, sample)
 
-    def support(self, system: System) -> Support:
+    def support(self, model: Model) -> Support:
         """Which tokens may follow a prefix, by fairseq's ``--min-len`` and ``--unkpen``."""
-        return self._preparation(system).sampler.support
+        return self._preparation(model).sampler.support
 
-    def _preparation(self, system: System) -> Preparation:
-        return Preparation.of(self.cfg, self.task, system.models, self.texts)
+    def _preparation(self, model: Model) -> Preparation:
+        return Preparation.of(self.cfg, self.task, model.members, self.texts)
 
     def counted(self, target: Tensor) -> Tensor:
         """``(B, L)`` which reference tokens count: all but padding and the language tokens that are forced in front."""
         real = target.ne(self.task.target_dictionary.pad())
         return real & (real.cumsum(dim=1) > language_tokens(self.task).forced)
 
-    def beam(self, system: System) -> dict[int, str]:
+    def beam(self, model: Model) -> dict[int, str]:
         """fairseq's own beam search with ``--beam``, ``--lenpen`` ...: the first translation of every sentence."""
-        generator = self.task.build_generator(system.models, self.cfg.generation)
+        generator = self.task.build_generator(model.members, self.cfg.generation)
         detokenize = self.texts(generator).target
         found = {}
-        for sample in self.batches(system):
-            hypotheses = self.task.inference_step(generator, system.models, sample)
+        for sample in self.batches(model):
+            hypotheses = self.task.inference_step(generator, model.members, sample)
             for sentence, nbest in zip(sample["id"].tolist(), hypotheses, strict=True):
                 found[sentence] = detokenize(nbest[0]["tokens"].tolist())
         return found
@@ -232,22 +232,22 @@ class Workspace:
         tokenizer, bpe = task.build_tokenizer(cfg.tokenizer), task.build_bpe(cfg.bpe)
         return text_side(task, generator, cfg.common_eval.post_process, bpe, tokenizer)
 
-    def corpus(self, system: System, references: PathLike | None = None) -> Corpus:
+    def corpus(self, model: Model, references: PathLike | None = None) -> Corpus:
         """Sources and references as text.
 
         Args:
-            system: a loaded system.
+            model: a loaded model.
             references: a file with one reference for each sentence of the split; None takes the split's own target
                 side, detokenised (fairseq-generate's T- lines).
 
         Raises:
             UserError: the split has no target side, or the file another number of lines.
         """
-        texts = self._preparation(system).texts
+        texts = self._preparation(model).texts
         own: dict[int, str] = {}
         sources: dict[int, str] = {}
         unknown = 0
-        for sample in self.batches(system):
+        for sample in self.batches(model):
             for row, sentence in enumerate(sample["id"].tolist()):
                 sources[sentence] = texts.source(self._real(sample["net_input"]["src_tokens"][row]))
                 if references is None:
@@ -341,15 +341,15 @@ def refuse_too_long(dataset: Any, limits: Any, skip: bool) -> None:
 
 
 @torch.no_grad()
-def teacher_forced(system: System, sample: Any) -> Tensor:
+def teacher_forced(model: Model, sample: Any) -> Tensor:
     """``(B, L, V)`` natural log-probabilities at temperature 1 at every position of the references.
 
     An ensemble's are those of the mean of its members' probabilities, as in decoding.
     """
-    members = []
-    for model in system.models:
-        output = model(**sample["net_input"])
-        members.append(model.get_normalized_probs(output, log_probs=True, sample=sample).float())
-    if len(members) == 1:
-        return members[0]
-    return torch.logsumexp(torch.stack(members), dim=0) - float(np.log(len(members)))
+    log_probs = []  # one for each member
+    for member in model.members:
+        output = member(**sample["net_input"])
+        log_probs.append(member.get_normalized_probs(output, log_probs=True, sample=sample).float())
+    if len(log_probs) == 1:
+        return log_probs[0]
+    return torch.logsumexp(torch.stack(log_probs), dim=0) - float(np.log(len(log_probs)))

@@ -56,7 +56,7 @@ class Preparation(MBRSequenceGenerator):
 
     @classmethod
     def of(cls, cfg: DictConfig, task: Any, models: Any, make_texts: Callable[[Any], TextSide]) -> "Preparation":
-        """The preparation for one system.
+        """The preparation for one model.
 
         Args:
             cfg: fairseq's configuration.

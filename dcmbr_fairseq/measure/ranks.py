@@ -13,7 +13,7 @@ from tqdm import tqdm
 
 from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.measure.experiment import Experiment
-from dcmbr_fairseq.measure.models import System, Workspace, teacher_forced
+from dcmbr_fairseq.measure.models import Model, Workspace, teacher_forced
 from dcmbr_fairseq.present.tidy import Row
 from dcmbr_fairseq.sampling.support import Support
 
@@ -35,21 +35,21 @@ def reference_ranks(log_probs: Tensor, target: Tensor, support: Support) -> Tens
     return (log_probs > gold).sum(dim=2)
 
 
-def rank_counts(workspace: Workspace, system: System) -> np.ndarray:
+def rank_counts(workspace: Workspace, model: Model) -> np.ndarray:
     """``(V,)`` how many reference tokens, end of sentence included and forced language tokens not, have each rank.
 
     Raises:
         UserError: a sentence is too long for the model, or there is no reference.
     """
     size = len(workspace.task.target_dictionary)
-    support = workspace.support(system)
+    support = workspace.support(model)
     counts = torch.zeros(size, dtype=torch.int64)
-    with tqdm(total=len(workspace.ids), desc=f"ranks of {system.name}", unit=" sentences", leave=False) as bar:
-        for sample in workspace.batches(system, decode=False):
+    with tqdm(total=len(workspace.ids), desc=f"ranks of {model.name}", unit=" sentences", leave=False) as bar:
+        for sample in workspace.batches(model, decode=False):
             target = sample.get("target")
             if target is None:
                 raise UserError("ranks need references: give a split with a target side")
-            ranks = reference_ranks(teacher_forced(system, sample), target, support)
+            ranks = reference_ranks(teacher_forced(model, sample), target, support)
             counts += torch.bincount(ranks[workspace.counted(target)], minlength=size).cpu()
             bar.update(len(target))
     return counts.numpy()
@@ -63,9 +63,9 @@ def rank_rows(experiment: Experiment, width: int = 5, last: int = 45) -> list[Ro
     """
     in_buckets(np.zeros(1, dtype=np.int64), width, last)  # refuses bad buckets before anything is counted
     return [
-        {**experiment.columns(system), **row}
-        for system in experiment.systems
-        for row in in_buckets(rank_counts(experiment.workspace, system), width, last)
+        {**experiment.columns(model), **row}
+        for model in experiment.models
+        for row in in_buckets(rank_counts(experiment.workspace, model), width, last)
     ]
 
 

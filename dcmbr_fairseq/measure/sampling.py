@@ -20,7 +20,7 @@ from tqdm import tqdm
 from dcmbr_fairseq.decoding.options import HYPOTHESES
 from dcmbr_fairseq.decoding.texts import text_pool
 from dcmbr_fairseq.errors import UserError
-from dcmbr_fairseq.measure.models import System, Workspace
+from dcmbr_fairseq.measure.models import Model, Workspace
 from dcmbr_fairseq.measure.preparation import Prepared, sampling_options
 from dcmbr_fairseq.pools.draws import PoolSpec, TextPool
 from dcmbr_fairseq.pools.identity import Identity, refuse_other
@@ -41,30 +41,30 @@ class PoolKey(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class PoolStore:
-    """The pools of one system on disk.
+    """The pools of one model on disk.
 
     Attributes:
         folder: where the files are.
         workspace: the sentences.
-        system: the model.
+        model: the model.
         size: draws of each pool.
     """
 
     folder: Path
     workspace: Workspace
-    system: System
+    model: Model
     size: int
 
     def path(self, key: PoolKey) -> Path:
         """The file of a pool."""
         part = "hypotheses" if key.stream == HYPOTHESES else "references"
-        name = re.sub(r"[^\w.+-]+", "_", self.system.name)  # it may be a path
+        name = re.sub(r"[^\w.+-]+", "_", self.model.name)  # it may be a path
         return self.folder / f"{name}.seed{key.seed}.{part}.T{key.temperature:g}.jsonl.gz"
 
     @functools.cached_property
     def identity(self) -> Identity:
         """The model and the sentences."""
-        return self.workspace.identity(self.system)
+        return self.workspace.identity(self.model)
 
     def settings(self, key: PoolKey) -> dict[str, Any]:
         """What a pool depends on beside the :attr:`identity`, as its records say."""
@@ -127,11 +127,11 @@ class PoolStore:
         return ResumableWriter(self.path(key), lambda row: self._refuse_other(partial, row, wanted), common)
 
     def _run(self, files: dict[PoolKey, ResumableWriter]) -> None:
-        bar = tqdm(total=len(self.workspace.ids), desc=f"{len(files)} pools of {self.system.name}", unit=" sentences")
+        bar = tqdm(total=len(self.workspace.ids), desc=f"{len(files)} pools of {self.model.name}", unit=" sentences")
         done = set.intersection(*(file.ids for file in files.values()))
         bar.update(len(done))
         with bar:
-            for prepared in self.workspace.prepared(self.system, done=done):
+            for prepared in self.workspace.prepared(self.model, done=done):
                 for key, pools in sampled(prepared, list(files), self.size).items():
                     rows = (
                         make_row(sentence, Pools.of([pool], prepared.texts.source(source)), 0)

@@ -19,7 +19,7 @@ from dcmbr_fairseq.measure.cells import CONTRIBUTIONS
 from dcmbr_fairseq.measure.entropy import mean_token_entropies
 from dcmbr_fairseq.measure.experiment import Experiment
 from dcmbr_fairseq.measure.grid import Group, Plan, Sizes
-from dcmbr_fairseq.measure.models import Corpus, System, Workspace
+from dcmbr_fairseq.measure.models import Corpus, Model, Workspace
 from dcmbr_fairseq.measure.sampling import PoolKey, PoolStore
 from dcmbr_fairseq.pools.draws import TextPool
 from dcmbr_fairseq.pools.sentence import Pools
@@ -52,34 +52,34 @@ def sweep(experiment: Experiment, plan: Plan, folder: Path, journal: Journal) ->
     keys: list[Key] = []
     judge = Judge(plan, experiment.corpus)
     try:
-        for system in experiment.systems:
-            keys += sweep_model(experiment, system, plan, judge, folder, journal)
+        for model in experiment.models:
+            keys += sweep_model(experiment, model, plan, judge, folder, journal)
     finally:
         judge.close()
     return keys
 
 
 def sweep_model(
-    experiment: Experiment, system: System, plan: Plan, judge: "Judge", folder: Path, journal: Journal
+    experiment: Experiment, model: Model, plan: Plan, judge: "Judge", folder: Path, journal: Journal
 ) -> list[Key]:
     """Fill the grid for one model; see :func:`sweep`."""
     groups = [*([BEAM] if plan.beam else []), *plan.groups()]
-    own: dict[Key, Any] = {(system.name, *([BEAM] if group == BEAM else group)): group for group in groups}
+    own: dict[Key, Any] = {(model.name, *([BEAM] if group == BEAM else group)): group for group in groups}
     todo = missing(journal, list(own))
-    workspace, columns = experiment.workspace, experiment.columns(system)
+    workspace, columns = experiment.workspace, experiment.columns(model)
     if plan.entropy and todo:
-        columns["entropy"] = mean_token_entropies(workspace, system, [1.0])[0].nats
-    store = PoolStore(folder, workspace, system, plan.size)
+        columns["entropy"] = mean_token_entropies(workspace, model, [1.0])[0].nats
+    store = PoolStore(folder, workspace, model, plan.size)
     pools = _SampledPools(store, [own[key] for key in todo if own[key] != BEAM])
-    for key in tqdm(todo, desc=f"cells of {system.name}", unit=" groups"):
+    for key in tqdm(todo, desc=f"cells of {model.name}", unit=" groups"):
         group = own[key]
-        rows = beam_rows(workspace, system, judge) if group == BEAM else group_rows(group, plan, pools, judge)
+        rows = beam_rows(workspace, model, judge) if group == BEAM else group_rows(group, plan, pools, judge)
         journal.add(key, [{**columns, **row} for row in rows])
     return list(own)
 
 
 class _SampledPools:
-    """The pools of one system: sampled where missing, read when first needed, dropped when no group needs them."""
+    """The pools of one model: sampled where missing, read when first needed, dropped when no group needs them."""
 
     def __init__(self, store: PoolStore, groups: Sequence[Group]) -> None:
         self._store = store
@@ -121,9 +121,9 @@ class Judge:
             metric.close()
 
 
-def beam_rows(workspace: Workspace, system: System, judge: Judge) -> Iterator[Row]:
+def beam_rows(workspace: Workspace, model: Model, judge: Judge) -> Iterator[Row]:
     """The rows of fairseq's own beam search."""
-    found = workspace.beam(system)
+    found = workspace.beam(model)
     for row in judge.rows([found[sentence] for sentence in workspace.ids]):
         yield {"decoding": "beam", "ref_pool": None, **dict.fromkeys(_SETTINGS), **row}
 

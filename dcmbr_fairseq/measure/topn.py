@@ -9,7 +9,7 @@ from tqdm import tqdm
 
 from dcmbr_fairseq.evaluation.segments import Judged, SegmentMetric
 from dcmbr_fairseq.measure.experiment import Experiment
-from dcmbr_fairseq.measure.models import Corpus, System, Workspace
+from dcmbr_fairseq.measure.models import Corpus, Model, Workspace
 from dcmbr_fairseq.measure.preparation import Prepared
 from dcmbr_fairseq.present.tidy import Journal, Key, Row
 from dcmbr_fairseq.search.exact_search import ExactSearch, Target, TopN
@@ -34,16 +34,14 @@ class SentenceTopN(NamedTuple):
     found: TopN
 
 
-def search_sentences(
-    workspace: Workspace, system: System, budget: Budget, only: Sequence[int]
-) -> Iterator[SentenceTopN]:
+def search_sentences(workspace: Workspace, model: Model, budget: Budget, only: Sequence[int]) -> Iterator[SentenceTopN]:
     """Yield the top N of the sentences ``only``, as they are found.
 
     Raises:
         UserError: the budget makes no sense, or ``--unkpen`` is set.
     """
-    ExactSearch(workspace.support(system), *budget)  # refuses bad values before anything is encoded
-    for prepared in workspace.prepared(system, only):
+    ExactSearch(workspace.support(model), *budget)  # refuses bad values before anything is encoded
+    for prepared in workspace.prepared(model, only):
         for index, sentence in enumerate(prepared.ids):
             found = search_one(prepared, index, budget)
             texts = [prepared.texts.target(sequence.tokens) for sequence in found.sequences]
@@ -70,17 +68,17 @@ def measure_topn(
         the journal's keys in the order of the table.
     """
     workspace, corpus = experiment.workspace, experiment.corpus
-    for system in experiment.systems:
-        todo = [sentence for sentence in workspace.ids if (system.name, sentence) not in journal]
+    for model in experiment.models:
+        todo = [sentence for sentence in workspace.ids if (model.name, sentence) not in journal]
         bar = tqdm(total=len(workspace.ids), initial=len(workspace.ids) - len(todo), unit=" sentences")
-        bar.set_description(f"top {budget.size} of {system.name}")
+        bar.set_description(f"top {budget.size} of {model.name}")
         with bar:
-            for found in search_sentences(workspace, system, budget, todo) if todo else ():
+            for found in search_sentences(workspace, model, budget, todo) if todo else ():
                 rows = sentence_rows(found, corpus, qualities)
-                columns = experiment.columns(system)
-                journal.add((system.name, found.sentence), [{**columns, **row} for row in rows])
+                columns = experiment.columns(model)
+                journal.add((model.name, found.sentence), [{**columns, **row} for row in rows])
                 bar.update()
-    return [(system.name, sentence) for system in experiment.systems for sentence in workspace.ids]
+    return [(model.name, sentence) for model in experiment.models for sentence in workspace.ids]
 
 
 def sentence_rows(found: SentenceTopN, corpus: Corpus, qualities: Sequence[SegmentMetric]) -> Iterator[Row]:

@@ -224,7 +224,7 @@ def test_open_descriptors_are_written_to_where_they_stand(tmp_path, write):
 @pytest.mark.parametrize("redirection", ["> file", ">> file", "| cat > file"])
 def test_standard_output_by_name_comes_between_what_is_printed(tmp_path, redirection):
     code = (
-        "from dcmbr_fairseq.files import atomic_writer\nprint('before')\n"
+        "from dcmbr_fairseq.files.writing import atomic_writer\nprint('before')\n"
         "with atomic_writer('/dev/stdout') as out: out.write('text\\n')\nprint('after')"
     )
     (tmp_path / "file").write_text("first\n")
@@ -436,9 +436,9 @@ def test_a_byte_order_mark_is_no_text(tmp_path):
 
 #: Where files may be opened for writing, renamed or removed: the rule of outputs, and the journals that resume.
 WRITING = {
-    "files.py",
-    "standard_streams.py",
-    "temporary.py",
+    "files/writing.py",
+    "files/standard_streams.py",
+    "files/temporary.py",
     "present/tidy.py",
     "pools/resumable_writer.py",
     "pools/record_writer.py",

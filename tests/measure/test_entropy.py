@@ -24,7 +24,7 @@ def workspace(toy: Any) -> Workspace:
 
 
 @pytest.fixture(scope="module")
-def system(toy: Any, workspace: Workspace) -> Any:
+def model(toy: Any, workspace: Workspace) -> Any:
     return workspace.load(str(toy.checkpoint))
 
 
@@ -33,21 +33,21 @@ def ensemble(toy: Any, workspace: Workspace) -> Any:
     return workspace.load(f"{toy.checkpoint}:{toy.other}")
 
 
-def plainly(workspace: Workspace, system: Any, temperature: float) -> float:
+def plainly(workspace: Workspace, model: Any, temperature: float) -> float:
     """The mean entropy a sentence and a token at a time, in float64."""
     entropies = []
     dataset = workspace.task.dataset("valid")
     for i in range(len(dataset)):
         sample = dataset.collater([dataset[i]])
         with torch.no_grad():
-            members = [m.get_normalized_probs(m(**sample["net_input"]), log_probs=False) for m in system.models]
+            members = [m.get_normalized_probs(m(**sample["net_input"]), log_probs=False) for m in model.members]
         p = (sum(members)[0] / len(members)).double().numpy() ** (1 / temperature)  # (T, V)
         p /= p.sum(axis=1, keepdims=True)
         entropies += [-sum(x * math.log(x) for x in row if x > 0) for row in p]
     return float(np.mean(entropies))
 
 
-@pytest.mark.parametrize("kind", ["system", "ensemble"])
+@pytest.mark.parametrize("kind", ["model", "ensemble"])
 def test_the_plain_formula(workspace: Workspace, kind: str, request: pytest.FixtureRequest) -> None:
     chosen = request.getfixturevalue(kind)
     temperatures = [0.3, 0.5, 1.0, 2.0]
@@ -58,37 +58,37 @@ def test_the_plain_formula(workspace: Workspace, kind: str, request: pytest.Fixt
 
 def test_at_temperature_1_it_is_the_entropy_of_validation(toy: Any) -> None:
     workspace = Workspace([*toy_flags(toy, "valid"), "--task", "translation_dcmbr"])
-    system = workspace.load(str(toy.checkpoint))
+    model = workspace.load(str(toy.checkpoint))
     criterion = LabelSmoothedCrossEntropyCriterion(workspace.task, False, label_smoothing=0.1)
     with metrics.aggregate(new_root=True) as logged:
-        for sample in workspace.batches(system, decode=False):
-            *_, log = workspace.task.valid_step(sample, system.models[0], criterion)
+        for sample in workspace.batches(model, decode=False):
+            *_, log = workspace.task.valid_step(sample, model.members[0], criterion)
             workspace.task.reduce_metrics([log], criterion)
-    (found,) = mean_token_entropies(workspace, system, [1.0])
+    (found,) = mean_token_entropies(workspace, model, [1.0])
     assert found.bits == pytest.approx(float(logged["token_entropy"].avg), rel=1e-6)
     assert found.tokens == logged["token_entropy"].count
 
 
-def test_a_match_is_found_and_has_the_entropy(workspace: Workspace, system: Any, ensemble: Any) -> None:
+def test_a_match_is_found_and_has_the_entropy(workspace: Workspace, model: Any, ensemble: Any) -> None:
     (wanted,) = mean_token_entropies(workspace, ensemble, [1.0])
-    found = match_temperature(workspace, system, wanted.nats)
+    found = match_temperature(workspace, model, wanted.nats)
     assert found.nats == pytest.approx(wanted.nats, rel=1e-3)
-    (again,) = mean_token_entropies(workspace, system, [found.temperature])
+    (again,) = mean_token_entropies(workspace, model, [found.temperature])
     assert again.nats == pytest.approx(found.nats, rel=1e-9)
 
 
 @pytest.mark.parametrize("temperature", [0.37, GRID[3], 1.0, 5.0])
-def test_matching_inverts(workspace: Workspace, system: Any, temperature: float) -> None:
-    (wanted,) = mean_token_entropies(workspace, system, [temperature])
-    assert match_temperature(workspace, system, wanted.nats).temperature == pytest.approx(temperature, rel=1e-3)
+def test_matching_inverts(workspace: Workspace, model: Any, temperature: float) -> None:
+    (wanted,) = mean_token_entropies(workspace, model, [temperature])
+    assert match_temperature(workspace, model, wanted.nats).temperature == pytest.approx(temperature, rel=1e-3)
 
 
-def test_what_cannot_be_matched(workspace: Workspace, system: Any) -> None:
+def test_what_cannot_be_matched(workspace: Workspace, model: Any) -> None:
     with pytest.raises(UserError, match="--match 50: the token entropy of model can be .* give a value between"):
-        match_temperature(workspace, system, 50.0)
+        match_temperature(workspace, model, 50.0)
 
 
-def test_the_command(toy: Any, workspace: Workspace, system: Any, tmp_path: Path) -> None:
+def test_the_command(toy: Any, workspace: Workspace, model: Any, tmp_path: Path) -> None:
     output = tmp_path / "entropy.jsonl"
     arguments = ["--path", str(toy.checkpoint), "--path", f"{toy.checkpoint}:{toy.other}", "--names", "one,two"]
     arguments += ["--temperatures", "1,0.5", "--output", str(output)]
@@ -98,15 +98,15 @@ def test_the_command(toy: Any, workspace: Workspace, system: Any, tmp_path: Path
         ("one", 1.0), ("one", 0.5), ("two", 1.0), ("two", 0.5),
     ]  # fmt: skip
     assert all(row["label_smoothing"] == 0.1 for row in rows)
-    expected = [found.nats for found in mean_token_entropies(workspace, system, [1.0, 0.5])]
+    expected = [found.nats for found in mean_token_entropies(workspace, model, [1.0, 0.5])]
     assert [row["entropy"] for row in rows[:2]] == pytest.approx(expected, abs=1e-6)
 
 
 def test_first_sentences_only(toy: Any) -> None:
     some = Workspace(toy_flags(toy, "valid"), first=7)
-    system = some.load(str(toy.checkpoint))
+    model = some.load(str(toy.checkpoint))
     dataset = some.task.dataset("valid")
-    (found,) = mean_token_entropies(some, system, [1.0])
+    (found,) = mean_token_entropies(some, model, [1.0])
     assert found.tokens == sum(len(dataset[i]["target"]) for i in range(7))
 
 

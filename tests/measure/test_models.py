@@ -33,12 +33,12 @@ def test_references_from_a_file(toy: Any, tmp_path: Path) -> None:
 
 def test_unknown_words_of_references_match_nothing_and_are_told_of(toy: Any, caplog: Any) -> None:
     workspace = Workspace(toy_flags(toy))
-    system = workspace.load(str(toy.checkpoint))
+    model = workspace.load(str(toy.checkpoint))
     dictionary = workspace.task.target_dictionary
-    for sample in workspace.batches(system, only=[4]):
+    for sample in workspace.batches(model, only=[4]):
         sample["target"][0, 1] = dictionary.unk()
         workspace.batches = lambda *_: iter([sample])  # type: ignore[method-assign] # noqa: B023
-    corpus = workspace.corpus(system)
+    corpus = workspace.corpus(model)
     words = toy.lines("de")[4].split()
     assert corpus.references[4] == " ".join([words[0], "<<unk>>", *words[2:]])
     assert "1 of 1 references hold words that the dictionary does not know, which score as <<unk>>" in caplog.text
@@ -48,9 +48,9 @@ def test_unknown_words_of_references_match_nothing_and_are_told_of(toy: Any, cap
 def test_known_words_and_references_from_a_file_are_no_cause_to_warn(toy: Any, tmp_path: Path, caplog: Any) -> None:
     (tmp_path / "ref.de").write_text("zzz\n" * 23)
     workspace = Workspace(toy_flags(toy))
-    system = workspace.load(str(toy.checkpoint))
-    workspace.corpus(system)
-    workspace.corpus(system, tmp_path / "ref.de")
+    model = workspace.load(str(toy.checkpoint))
+    workspace.corpus(model)
+    workspace.corpus(model, tmp_path / "ref.de")
     assert "<<unk>>" not in caplog.text
 
 
@@ -59,7 +59,7 @@ def test_longer_sources_than_the_task_s_default_are_read_by_a_model_that_can(toy
     state["cfg"]["model"].max_source_positions = 3000
     torch.save(state, tmp_path / "model.pt")
     workspace = Workspace(toy_flags(toy), first=2)
-    system = workspace.load(str(tmp_path / "model.pt"))
+    model = workspace.load(str(tmp_path / "model.pt"))
     long = torch.cat([torch.full((1500,), 5), torch.tensor([2])])
     sizes = np.array([len(long), len(long)])
     workspace._dataset = LanguagePairDataset(
@@ -67,15 +67,15 @@ def test_longer_sources_than_the_task_s_default_are_read_by_a_model_that_can(toy
         workspace.task.target_dictionary,
     )  # fmt: skip
     for decode in (True, False):
-        (sample,) = workspace.batches(system, decode=decode)
+        (sample,) = workspace.batches(model, decode=decode)
         assert sample["net_input"]["src_tokens"].size(1) == 1501
 
 
 def test_shards_and_texts_are_as_in_decoding(toy: Any, tmp_path: Path) -> None:
     for part in (0, 1):
         (tmp_path / f"model_part{part}.pt").write_bytes(toy.checkpoint.read_bytes())
-    system = Workspace([*toy_flags(toy), "--checkpoint-shard-count", "2"]).load(str(tmp_path / "model.pt"))
-    assert system.facts[0].label_smoothing == 0.1 and system.facts[0].decoder_rows is None
+    model = Workspace([*toy_flags(toy), "--checkpoint-shard-count", "2"]).load(str(tmp_path / "model.pt"))
+    assert model.facts[0].label_smoothing == 0.1 and model.facts[0].decoder_rows is None
     with pytest.raises(UserError, match="--bpe subword_nmt and --post-process @@ .* twice"):
         Workspace([*toy_flags(toy), "--bpe", "subword_nmt", "--remove-bpe", "@@ "])
     with pytest.raises(UserError, match="has no subset nix of en-de: it has test of en-de"):
@@ -94,24 +94,24 @@ def test_sources_lose_the_source_s_language_tokens_not_the_target_s(toy: Any, mo
     assert list(sources.values()) == expected and any("the " in line for line in toy.lines("en")[:5])
 
 
-def test_columns_that_describe_a_system(toy: Any) -> None:
+def test_columns_that_describe_a_model(toy: Any) -> None:
     workspace = Workspace(toy_flags(toy))
-    system = workspace.load(f"{toy.checkpoint}:{toy.other}", "both")
-    assert system.columns() == {"model": "both", "label_smoothing": 0.1, "alpha": None, "beta": None}
-    assert len(system.models) == 2 and workspace.test_set() == "data-bin-en-de"
+    model = workspace.load(f"{toy.checkpoint}:{toy.other}", "both")
+    assert model.columns() == {"model": "both", "label_smoothing": 0.1, "alpha": None, "beta": None}
+    assert len(model.members) == 2 and workspace.test_set() == "data-bin-en-de"
 
 
 def test_only_some_sentences_in_batches(toy: Any) -> None:
     workspace = Workspace([*toy_flags(toy), "--batch-size", "2"])
-    system = workspace.load(str(toy.checkpoint))
-    batches = [sample["id"].tolist() for sample in workspace.batches(system, only=[3, 17, 5])]
+    model = workspace.load(str(toy.checkpoint))
+    batches = [sample["id"].tolist() for sample in workspace.batches(model, only=[3, 17, 5])]
     assert sorted(map(len, batches)) == [1, 2] and sorted(i for batch in batches for i in batch) == [3, 5, 17]
 
 
 def test_sources_that_are_too_long_are_cut_in_decoding(toy: Any) -> None:
     workspace = Workspace([*toy_flags(toy), "--max-source-positions", "5"])
-    system = workspace.load(str(toy.checkpoint))
-    prepared = list(workspace.prepared(system))
+    model = workspace.load(str(toy.checkpoint))
+    prepared = list(workspace.prepared(model))
     assert sorted(i for batch in prepared for i in batch.ids) == list(range(23))
     assert {len(source) for batch in prepared for source in batch.batch.sources} == {5}
 
@@ -121,26 +121,26 @@ def test_an_ensemble_is_the_mean_of_probabilities(toy: Any) -> None:
     both = workspace.load(f"{toy.checkpoint}:{toy.other}")
     sample = next(workspace.batches(both, decode=False))
     with torch.no_grad():
-        members = [m.get_normalized_probs(m(**sample["net_input"]), log_probs=False) for m in both.models]
+        members = [m.get_normalized_probs(m(**sample["net_input"]), log_probs=False) for m in both.members]
     torch.testing.assert_close(teacher_forced(both, sample).exp(), (members[0] + members[1]) / 2)
 
 
 def test_what_a_task_tells_its_generator_reaches_sampling_and_search(toy: Any, monkeypatch: Any) -> None:
     """Multilingual tasks force the language token, or give another first token; some ignore the generator's class."""
     workspace = Workspace(toy_flags(toy), first=5)
-    system, token = workspace.load(str(toy.checkpoint)), 9
+    model, token = workspace.load(str(toy.checkpoint)), 9
 
     def inference_step(generator: Any, models: Any, sample: Any) -> Any:
         prefix = torch.full((len(sample["id"]), 1), token)
         return generator.generate(models, sample, prefix_tokens=prefix, bos_token=5)
 
     monkeypatch.setattr(workspace.task, "inference_step", inference_step)
-    (prepared,) = workspace.prepared(system)
+    (prepared,) = workspace.prepared(model)
     assert prepared.batch.bos == 5 and prepared.batch.prefixes.tolist() == [[token]] * 5  # type: ignore[union-attr]
     word = workspace.task.target_dictionary[token]
     for pool in sampled(prepared, [PoolKey(1, 0, 1.0)], 4)[PoolKey(1, 0, 1.0)]:
         assert all(text.split()[0] == word for text in pool.texts)
-    for sentence in search_sentences(workspace, system, Budget(3, 200, np.inf), [0, 1]):
+    for sentence in search_sentences(workspace, model, Budget(3, 200, np.inf), [0, 1]):
         assert all(sequence.tokens[0] == token for sequence in sentence.found.sequences)
 
 

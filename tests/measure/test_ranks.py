@@ -55,17 +55,17 @@ def test_bad_buckets(width: int, last: int) -> None:
 def test_counts_of_a_model(toy: Any) -> None:
     """Every reference token is counted once, at the rank that a sentence alone gives it."""
     workspace = Workspace(toy_flags(toy, "valid"))
-    system = workspace.load(str(toy.checkpoint))
+    model = workspace.load(str(toy.checkpoint))
     expected = np.zeros(len(workspace.task.target_dictionary), dtype=int)
     dataset = workspace.task.dataset("valid")
     for i in range(len(dataset)):
         sample = dataset.collater([dataset[i]])
         with torch.no_grad():
-            scores = system.models[0](**sample["net_input"])[0][0]  # (T, V)
+            scores = model.members[0](**sample["net_input"])[0][0]  # (T, V)
         for t, token in enumerate(sample["target"][0].tolist()):
             others = [v for v in range(len(expected)) if v != PAD and not (v == EOS and t == 0)]
             expected[sum(bool(scores[t, v] > scores[t, token]) for v in others)] += 1
-    counts = rank_counts(workspace, system)
+    counts = rank_counts(workspace, model)
     assert counts.sum() == expected.sum()
     assert np.abs(counts - expected).sum() <= 2  # rounding may swap near-ties
 

@@ -89,12 +89,12 @@ def test_cells_of_small_pools_are_what_the_task_decodes(
 ) -> None:
     """Small pools were never sampled by themselves in the sweep: they are the first draws of the large ones."""
     workspace = Workspace([*toy_flags(toy), "--task", "translation_dcmbr", "--batch-size", "7"])
-    system = workspace.load(str(toy.checkpoint))
+    model = workspace.load(str(toy.checkpoint))
     options = Namespace(decoding="dcmbr", temp_hyp=str(temp_hyp), temp_ref=str(temp_ref), num_hyp=3, seed=5)
-    generator = workspace.task.build_generator(system.models, options)
+    generator = workspace.task.build_generator(model.members, options)
     found = {}
-    for sample in workspace.batches(system):
-        decoded = workspace.task.inference_step(generator, system.models, sample)
+    for sample in workspace.batches(model):
+        decoded = workspace.task.inference_step(generator, model.members, sample)
         texts = [generator.texts.target(nbest[0]["tokens"].tolist()) for nbest in decoded]
         found.update(zip(sample["id"].tolist(), texts, strict=True))
     expected = sacrebleu.corpus_chrf([found[i] for i in range(23)], [toy.lines("de")]).score
@@ -111,8 +111,8 @@ def test_the_rows_of_beam_search(toy: Any, table: Path, fairseq: Any) -> None:
 
 def test_the_column_of_entropy(toy: Any, table: Path) -> None:
     workspace = Workspace(toy_flags(toy))
-    system = workspace.load(str(toy.checkpoint))
-    (expected,) = mean_token_entropies(workspace, system, [1.0])
+    model = workspace.load(str(toy.checkpoint))
+    (expected,) = mean_token_entropies(workspace, model, [1.0])
     (found,) = {float(row["entropy"]) for row in read_tsv(table)}
     assert found == pytest.approx(expected.nats, abs=1e-6)
 
@@ -143,14 +143,14 @@ def test_it_goes_on_cell_by_cell(toy: Any, table: Path, tmp_path: Path, monkeypa
 
 def test_pools_on_disk_are_used_again_and_grow(toy: Any, tmp_path: Path, monkeypatch: Any) -> None:
     workspace = Workspace(toy_flags(toy), first=4)
-    system = workspace.load(str(toy.checkpoint))
+    model = workspace.load(str(toy.checkpoint))
     key, other = PoolKey(1, 0, 0.5), PoolKey(1, 1, 1.0)
-    small = PoolStore(tmp_path, workspace, system, 3)
+    small = PoolStore(tmp_path, workspace, model, 3)
     small.sample([key, other, key])
     before = small.path(key).stat().st_mtime_ns, [pool.texts for pool in small.read(key)]
     small.sample([key])
     assert small.path(key).stat().st_mtime_ns == before[0]
-    large = PoolStore(tmp_path, workspace, system, 9)
+    large = PoolStore(tmp_path, workspace, model, 9)
     large.sample([key])
     assert [pool.first(3).texts for pool in large.read(key)] == before[1] == [pool.texts for pool in small.read(key)]
     assert [len(record.pools.hypotheses.draws) for record in read_records(large.path(key))] == [9] * 4
@@ -169,10 +169,10 @@ def test_pools_of_something_else_are_refused(toy: Any, tmp_path: Path) -> None:
 def test_sampling_goes_on_with_the_next_batch(toy: Any, tmp_path: Path, monkeypatch: Any) -> None:
     keys = [PoolKey(1, 0, 0.5), PoolKey(1, 1, 1.0)]
     workspace = Workspace([*toy_flags(toy), "--batch-size", "4"], first=12)
-    system = workspace.load(str(toy.checkpoint))
-    whole = PoolStore(tmp_path / "whole", workspace, system, 5)
+    model = workspace.load(str(toy.checkpoint))
+    whole = PoolStore(tmp_path / "whole", workspace, model, 5)
     whole.sample(keys)
-    cut = PoolStore(tmp_path / "cut", workspace, system, 5)
+    cut = PoolStore(tmp_path / "cut", workspace, model, 5)
     original, batches = sampling_module.sampled, []
 
     def interrupted(prepared: Any, *others: Any) -> Any:
@@ -188,7 +188,7 @@ def test_sampling_goes_on_with_the_next_batch(toy: Any, tmp_path: Path, monkeypa
     assert sorted(cut.folder.iterdir()) == sorted(partial)
     partial[0].write_bytes(partial[0].read_bytes()[:-9])  # the machine went down while it was written
     with pytest.raises(UserError, match="partial was sampled with another num_hyp .5, now 6.: delete it"):
-        PoolStore(cut.folder, workspace, system, 6).sample(keys)
+        PoolStore(cut.folder, workspace, model, 6).sample(keys)
     batches.clear()
     monkeypatch.setattr(sampling_module, "sampled", lambda p, *o: batches.append(p.ids) or original(p, *o))
     cut.sample(keys)
@@ -207,10 +207,10 @@ def test_two_runs_do_not_write_the_same_pool(tmp_path: Path) -> None:
 
 def test_a_failing_run_leaves_no_pools(toy: Any, tmp_path: Path) -> None:
     workspace = Workspace(toy_flags(toy), first=4)
-    system = workspace.load(str(toy.checkpoint))
-    system.models[0].decoder.output_projection.weight.data.fill_(float("nan"))
+    model = workspace.load(str(toy.checkpoint))
+    model.members[0].decoder.output_projection.weight.data.fill_(float("nan"))
     with pytest.raises(UserError, match="not finite"):
-        PoolStore(tmp_path, workspace, system, 3).sample([PoolKey(1, 0, 0.5)])
+        PoolStore(tmp_path, workspace, model, 3).sample([PoolKey(1, 0, 0.5)])
     assert list(tmp_path.iterdir()) == []
 
 

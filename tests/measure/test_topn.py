@@ -30,7 +30,7 @@ def test_every_row_is_a_translation_with_its_log_probability_and_score(toy: Any,
         (sentence, rank, metric) for sentence in range(8) for metric in ("chrF", "BLEU") for rank in range(1, 6)
     ]
     workspace = Workspace(toy_flags(toy))
-    model = workspace.load(str(toy.checkpoint)).models[0]
+    model = workspace.load(str(toy.checkpoint)).members[0]
     dictionary, dataset = workspace.task.target_dictionary, workspace.task.dataset("test")
     references = toy.lines("de")
     for row in rows:
@@ -49,11 +49,11 @@ def test_every_row_is_a_translation_with_its_log_probability_and_score(toy: Any,
 
 def test_never_worse_than_fairseq_s_beam_search(toy: Any, table: Path) -> None:
     workspace = Workspace([*toy_flags(toy), "--beam", "5", "--unnormalized"], first=8)
-    system = workspace.load(str(toy.checkpoint))
-    generator = workspace.task.build_generator(system.models, workspace.cfg.generation)
+    model = workspace.load(str(toy.checkpoint))
+    generator = workspace.task.build_generator(model.members, workspace.cfg.generation)
     beam: dict[int, list[float]] = {}
-    for sample in workspace.batches(system):
-        found = workspace.task.inference_step(generator, system.models, sample)
+    for sample in workspace.batches(model):
+        found = workspace.task.inference_step(generator, model.members, sample)
         beam.update(zip(sample["id"].tolist(), [[float(h["score"]) for h in nbest] for nbest in found], strict=True))
     exact: dict[int, list[float]] = {}
     for row in read_tsv(table):
@@ -112,16 +112,16 @@ def test_summaries() -> None:
 
 def test_budgets_reach_the_search(toy: Any) -> None:
     workspace = Workspace(toy_flags(toy), first=4)
-    system = workspace.load(str(toy.checkpoint))
-    found = list(search_sentences(workspace, system, Budget(3, 1, np.inf), [0, 2]))
+    model = workspace.load(str(toy.checkpoint))
+    found = list(search_sentences(workspace, model, Budget(3, 1, np.inf), [0, 2]))
     assert sorted(sentence.sentence for sentence in found) == [0, 2]
     assert {sentence.found.stopped_by for sentence in found} == {"expansions"}
 
 
 def test_length_limits_are_those_of_fairseq(toy: Any) -> None:
     workspace = Workspace([*toy_flags(toy), "--max-len-a", "0", "--max-len-b", "3", "--min-len", "2"], first=4)
-    system = workspace.load(str(toy.checkpoint))
-    for sentence in search_sentences(workspace, system, Budget(30, 10_000, np.inf), workspace.ids):
+    model = workspace.load(str(toy.checkpoint))
+    for sentence in search_sentences(workspace, model, Budget(30, 10_000, np.inf), workspace.ids):
         assert {len(sequence.tokens) for sequence in sentence.found.sequences} <= {3, 4}
         assert sentence.found.stopped_by == "length"
 

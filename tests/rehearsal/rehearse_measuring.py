@@ -13,7 +13,7 @@ from toy_model import EOS, PAD, UNK, net_input, toy_transformer
 
 from dcmbr_fairseq.criterions.entropy import token_entropy
 from dcmbr_fairseq.criterions.generalized_entropy import GeneralizedEntropyCriterion
-from dcmbr_fairseq.measure.models import System, teacher_forced
+from dcmbr_fairseq.measure.models import Model, teacher_forced
 from dcmbr_fairseq.measure.ranks import reference_ranks
 from dcmbr_fairseq.sampling.support import Support
 
@@ -76,7 +76,7 @@ def test_entropy_and_ranks(seeds: tuple[int, ...]) -> None:
 
     def measure(models: list[Any], given: dict[str, Any]) -> tuple[Any, Any]:
         with torch.no_grad():
-            log_probs = teacher_forced(System("toy", "", models, []), given)
+            log_probs = teacher_forced(Model("toy", "", models, []), given)
             return token_entropy(log_probs), reference_ranks(log_probs.clone(), given["target"], support)
 
     entropy, ranks = measure(copy.deepcopy(models), sample())
