@@ -7,6 +7,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from dcmbr_fairseq.decoders.transfer import on_device
+
 #: Rows of one block, always as many, for the reason of ROW_MULTIPLE. Blocks are small, so that sentences with few rows
 #: do not pay for those with many.
 BLOCK_ROWS = 8
@@ -57,8 +59,8 @@ class SharedSources:
         """``(S, B, C)`` as ``(B, h*d*S)``: with its heads apart in another order."""
         return x.view(*x.shape[:2], self.heads, self.width).permute(*order).flatten(1)
 
-    def assign(self, sentences: np.ndarray) -> None:
-        """Give each row ``(P,)`` a place in a block of its sentence."""
+    def assign(self, sentences: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Give each row ``(P,)`` a place in a block of its sentence; what is to be given to :meth:`use`."""
         counts = np.bincount(sentences, minlength=self.sentences)
         needed = -(-counts // BLOCK_ROWS)
         if (needed > self.blocks).any() or self.count > 1.5 * needed.sum():
@@ -73,12 +75,15 @@ class SharedSources:
         place[order] = places
         place += place // BLOCK_ROWS * (BLOCK_ROWS * (self.heads - 1))  # of the first head
         to_rows = place[:, None] + self._head_numbers * BLOCK_ROWS  # (P, h) of (G, h, W)
-        device = self.store.device
-        self._to_blocks, self._to_rows = (torch.from_numpy(x.ravel()).to(device) for x in (to_blocks, to_rows))
+        return to_blocks.ravel(), to_rows.ravel()
+
+    def use(self, to_blocks: Tensor, to_rows: Tensor) -> None:
+        """The places of the rows of this step: those that :meth:`assign` gave, on the device."""
+        self._to_blocks, self._to_rows = to_blocks, to_rows
 
     def _lay_out(self, blocks: np.ndarray) -> None:
         self.blocks, self.count = blocks, int(blocks.sum())
-        sentence = torch.from_numpy(np.repeat(np.arange(self.sentences), blocks)).to(self.store.device)
+        (sentence,) = on_device(self.store.device, np.repeat(np.arange(self.sentences), blocks))
         self._block_store = self.store.new_empty(0)  # freed first, so that the old and the new never exist at once
         self._block_store = self.store.index_select(1, sentence)
         self._block_mask = self.mask[sentence].repeat_interleave(self.heads, dim=0)[:, None]  # (G*h, 1, S)

@@ -14,6 +14,7 @@ from fairseq.models.transformer import TransformerModelBase
 from torch import Tensor
 
 from dcmbr_fairseq.decoders.incremental import IncrementalDecoder, PrefixRows
+from dcmbr_fairseq.decoders.transfer import on_device
 
 #: Where fairseq itself says how outputs become probabilities: a softmax of logits, or the adaptive softmax.
 _NORMALISATION = ("get_normalized_probs", "get_normalized_probs_scriptable")
@@ -84,11 +85,10 @@ class FairseqDecoder(IncrementalDecoder):
         """See :meth:`IncrementalDecoder.step`."""
         count = len(rows.tokens)
         rows = rows.padded(len(self.sentences))
-        column = torch.from_numpy(rows.tokens).to(self.device)[:, None]
+        tokens, sentences = on_device(self.device, rows.tokens, rows.sentences)
+        column = tokens[:, None]
         if self.prefixes is None:
-            self.encoder_out = reordered(
-                self.model.encoder, self.encoder_out, torch.from_numpy(rows.sentences).to(self.device)
-            )
+            self.encoder_out = reordered(self.model.encoder, self.encoder_out, sentences)
             self.prefixes, self.sentences = column, rows.sentences
         else:
             self._follow(rows)
@@ -112,7 +112,7 @@ class FairseqDecoder(IncrementalDecoder):
         """Bring prefixes, cached keys and values, and encoder output into the order of the new rows."""
         assert self.prefixes is not None and rows.parents is not None
         before = self.sentences[rows.parents]
-        if len(rows.tokens) == len(self.prefixes) and not len(rows.moved()):
+        if len(rows.tokens) == len(self.prefixes) and not len(rows.moves()[0]):
             return
         if len(rows.tokens) == len(self.prefixes) and not np.array_equal(before, self.sentences):
             # fairseq's cross-attention takes an order of unchanged size for one within sentences and ignores it.
@@ -124,7 +124,7 @@ class FairseqDecoder(IncrementalDecoder):
 
     def _reorder(self, parents: np.ndarray) -> None:
         assert self.prefixes is not None
-        order = torch.from_numpy(parents).to(self.device)
+        (order,) = on_device(self.device, parents)
         self.prefixes = self.prefixes[order]
         if self.has_incremental:
             self.model.decoder.reorder_incremental_state_scripting(self.incremental_state, order)

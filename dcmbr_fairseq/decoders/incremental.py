@@ -48,11 +48,12 @@ class PrefixRows(NamedTuple):
             parents = np.append(self.parents, np.minimum(places, before - 1))
         return PrefixRows(tokens, parents, sentences)
 
-    def moved(self) -> np.ndarray:
-        """Indices of the rows whose history must be fetched from another row."""
+    def moves(self) -> tuple[np.ndarray, np.ndarray]:
+        """The rows whose history must be fetched from another row, and these others."""
         if self.parents is None:
-            return np.empty(0, dtype=np.int64)
-        return np.flatnonzero(self.parents != np.arange(len(self.parents)))
+            return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
+        moved = np.flatnonzero(self.parents != np.arange(len(self.parents)))
+        return moved, self.parents[moved]
 
 
 class IncrementalDecoder(abc.ABC):

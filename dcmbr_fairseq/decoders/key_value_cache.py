@@ -11,7 +11,6 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from dcmbr_fairseq.decoders.incremental import PrefixRows
 from dcmbr_fairseq.decoders.memory import WORTH_KEEPING, Memory
 
 #: Units of 16 bytes on their way from row to row at once (16 MiB), which are memory beyond the cache's own.
@@ -55,23 +54,21 @@ class KeyValueCache:
         """Hand the memory on. What it holds must be finite, since positions not in use are multiplied by zero."""
         self._memory.release()
 
-    def follow(self, rows: PrefixRows, length: int) -> None:
+    def follow(self, rows: int, length: int, to: Tensor, origin: Tensor) -> None:
         """Make room for one more position of the new rows, and copy the history of those that moved.
 
         Args:
-            rows: the P rows of the coming step.
+            rows: P, of the coming step.
             length: positions so far.
+            to: the rows that moved.
+            origin: the row of the step before that each of them continues.
         """
-        self._reserve(len(rows.tokens), length + 1)
-        self.rows = len(rows.tokens)
+        self._reserve(rows, length + 1)
+        self.rows = rows
         self._mask.select(0, length).zero_()
-        moved = rows.moved()
-        if len(moved):
-            assert rows.parents is not None
-            to = torch.from_numpy(moved).to(self._store.device)
-            origin = torch.from_numpy(rows.parents[moved]).to(self._store.device)
+        if len(to):
             whole = self._store.flatten(3).flatten(0, 1).view(torch.complex128)  # copied in units of 16 bytes
-            for part in whole.split(max(1, MOVED_AT_ONCE // (len(moved) * whole.size(2)))):
+            for part in whole.split(max(1, MOVED_AT_ONCE // (len(to) * whole.size(2)))):
                 part.index_copy_(1, to, part.index_select(1, origin))
         in_use = self._store.narrow(2, 0, self.rows)
         self._slots = in_use.select(4, length).unbind()  # L times (2, P, h, d)

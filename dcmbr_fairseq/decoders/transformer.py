@@ -21,6 +21,7 @@ from dcmbr_fairseq.decoders.attention import SharedSources, attend
 from dcmbr_fairseq.decoders.incremental import IncrementalDecoder, PrefixRows
 from dcmbr_fairseq.decoders.key_value_cache import KeyValueCache
 from dcmbr_fairseq.decoders.memory import Scratch
+from dcmbr_fairseq.decoders.transfer import on_device
 
 #: The weights of a decoder of fewer parameters are copied in the order of matrix products, which saves up to a fifth of
 #: a product's time on a CPU. Larger products gain little, and need the memory.
@@ -148,9 +149,11 @@ class TransformerDecoder(IncrementalDecoder):
         """See :meth:`IncrementalDecoder.step`."""
         count = len(rows.tokens)
         rows = rows.padded(self.cache.rows)
-        self.cache.follow(rows, self.length)
-        self.sources.assign(rows.sentences)
-        x = self._embed(torch.from_numpy(rows.tokens).to(self.device))  # (P, C)
+        places = self.sources.assign(rows.sentences)
+        tokens, to, origin, *blocks = on_device(self.device, rows.tokens, *rows.moves(), *places)
+        self.cache.follow(len(rows.tokens), self.length, to, origin)
+        self.sources.use(*blocks)
+        x = self._embed(tokens)  # (P, C)
         for index, layer in enumerate(self.layers):
             x = layer(x, index, self.cache, self.sources)
         self.length += 1

@@ -76,17 +76,21 @@ class NextToken:
         Raises:
             UserError: a distribution is not finite.
         """
-        temperatures, forced = draws.distinct_temperatures, draws.forced
+        forced = draws.forced
         distribution = StepDistribution(
-            logits, step, self.support, self.truncation, temperatures, forced=forced is not None
+            logits, step, self.support, self.truncation, draws.distinct_temperatures, forced=forced is not None
         )
-        tokens = np.full(len(draws.rows), -1) if forced is None else forced.copy()
-        sampling_log_probs, remainders = np.zeros(len(tokens)), draws.uniforms.copy()
-        for temperature in temperatures:
-            free = draws.free_at(temperature)
-            if len(free):
-                tokens[free], probabilities, remainders[free] = distribution.draw(
-                    temperature, draws.rows[free], draws.uniforms[free]
-                )
-                sampling_log_probs[free] = np.log(probabilities)
-        return Chosen(tokens, distribution.log_probs(draws.rows, tokens), sampling_log_probs, remainders)
+        taken = np.empty(0, dtype=np.int64) if forced is None else np.flatnonzero(forced >= 0)
+        free = {t: index for t in draws.distinct_temperatures if len(index := draws.free_at(t))}
+        order = np.concatenate([*free.values(), taken])  # on the device draws stand in this order
+        drawn = distribution.draw(
+            {t: (draws.rows[index], draws.uniforms[index]) for t, index in free.items()},
+            draws.rows[taken],
+            taken if forced is None else forced[taken],
+        )
+        zeros = np.zeros(len(order))
+        chosen = Chosen(np.empty_like(order), zeros, zeros.copy(), draws.uniforms.copy())
+        chosen.tokens[order], chosen.log_probs[order] = drawn.tokens, drawn.log_probs
+        chosen.sampling_log_probs[order[: len(drawn.probabilities)]] = np.log(drawn.probabilities)
+        chosen.remainders[order[: len(drawn.probabilities)]] = drawn.remainders
+        return chosen

@@ -22,7 +22,7 @@ def grow(cache: KeyValueCache, parents: np.ndarray, histories: list[torch.Tensor
     """One step of the cache and of what it should hold: a ``(2L, h, t, d)`` history for each row."""
     count = len(parents)
     rows = PrefixRows(np.zeros(count, dtype=np.int64), parents if step else None, np.zeros(count, dtype=np.int64))
-    cache.follow(rows, step)
+    cache.follow(count, step, *map(torch.from_numpy, rows.moves()))
     new = torch.randn(LAYERS, count, 2, HEADS, WIDTH)
     kept = [histories[parent] for parent in parents] if step else [torch.empty(2 * LAYERS, HEADS, 0, WIDTH)] * count
     columns = new.transpose(1, 2).reshape(2 * LAYERS, count, HEADS, 1, WIDTH)

@@ -85,3 +85,16 @@ def test_outside_of_it_everything_is_as_before() -> None:
     with torch.inference_mode():
         assert torch.is_inference_mode_enabled() and torch.tensor([1]).is_inference()
     assert torch.ones(2).numpy().tolist() == [1.0, 1.0]
+
+
+def test_what_a_step_needs_goes_over_in_one_copy_and_back_in_one() -> None:
+    from dcmbr_fairseq.decoders.transfer import on_device, on_host
+
+    arrays = [np.array([3, -1, 2**40]), np.array([0.1, np.nextafter(1, 0), 0.0]), np.empty(0, dtype=np.int64)]
+    with rehearse() as counts:
+        tensors = on_device(DEVICE, *arrays)
+        assert (counts.launches, counts.to_device, counts.waits) == (0, 1, 0)
+        found = on_host(*tensors, tensors[1].float())
+        assert (counts.to_device, counts.to_host, counts.waits) == (1, 1, 1)
+    for ours, given in zip(found, [*arrays, arrays[1].astype(np.float32)], strict=True):
+        assert np.array_equal(ours, given) and (ours.dtype == np.int64) == (given.dtype == np.int64)

@@ -114,8 +114,8 @@ def test_truncation_comes_after_cooling_and_penalty() -> None:
     logits = np.log(np.array([[0.05, 0.1, 0.1, 0.4, 0.2, 0.05, 0.1]], dtype=np.float32))
     support = Support(EOS, BANNED, 1, UNK, 10.0)
     distribution = StepDistribution(torch.from_numpy(logits), 5, support, Truncation(top_k=1))
-    tokens, probabilities, _ = distribution.draw(0.5, np.zeros(9, dtype=np.int64), np.linspace(0, 0.99, 9))
-    assert set(tokens.tolist()) == {4} and probabilities.tolist() == [1.0] * 9
+    drawn = distribution.draw({0.5: (np.zeros(9, dtype=np.int64), np.linspace(0, 0.99, 9))})
+    assert set(drawn.tokens.tolist()) == {4} and drawn.probabilities.tolist() == [1.0] * 9
 
 
 @pytest.mark.parametrize("temperature", [0.5, 1.0])
