@@ -1,6 +1,7 @@
 """``dcmbr diversity``: diversity and quality of sampled pools against temperature (Figure 7, right)."""
 
 import argparse
+import logging
 import tempfile
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from dcmbr_fairseq.commands.model_options import (
     open_workspace,
 )
 from dcmbr_fairseq.commands.shared import (
+    add_draws_argument,
     add_quality_arguments,
     add_rows_output_arguments,
     add_seeds_argument,
@@ -21,6 +23,8 @@ from dcmbr_fairseq.commands.shared import (
 )
 from dcmbr_fairseq.evaluation.segments import build_segment_metrics
 from dcmbr_fairseq.present.tidy import write_rows
+
+logger = logging.getLogger(__name__)
 
 TAKES_FAIRSEQ_FLAGS = True
 
@@ -34,6 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--num-hyp", default="10", metavar="N,N,...", help="pool sizes N (paper and default: 10)")
     add_seeds_argument(parser)
+    add_draws_argument(parser, default="independent")  # Div is defined on these
     add_quality_arguments(parser, "draw")
     parser.add_argument(
         "--pools", metavar="DIR",
@@ -47,10 +52,15 @@ def run(args: argparse.Namespace) -> None:
     from dcmbr_fairseq.measure.diversity import Axes, diversity_rows
 
     temperatures = parse_numbers("--temperatures", args.temperatures)
+    if args.draws != "independent":
+        logger.warning(
+            "--draws %s: Div of such draws says how spread the pool is, not how alike the model's translations are: it "
+            "must not be compared with that of independent ones, the paper's", args.draws,
+        )  # fmt: skip
     sizes = parse_numbers("--num-hyp", args.num_hyp, whole=True)
     qualities = build_segment_metrics(parse_names("--metrics", args.metrics), parse_metric_arguments(args.metric_args))
     workspace = open_workspace(args)
-    axes = Axes(temperatures, parse_seeds(args, workspace), sizes)
+    axes = Axes(temperatures, parse_seeds(args, workspace), sizes, args.draws)
     experiment = open_experiment(args, workspace)
     with tempfile.TemporaryDirectory() as temporary:
         rows = list(diversity_rows(experiment, axes, qualities, Path(args.pools or temporary)))

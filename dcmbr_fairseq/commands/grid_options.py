@@ -5,7 +5,13 @@ import itertools
 from typing import TYPE_CHECKING, Any
 
 from dcmbr_fairseq.commands.model_options import data_settings
-from dcmbr_fairseq.commands.shared import add_seeds_argument, parse_metric_arguments, parse_numbers, parse_seeds
+from dcmbr_fairseq.commands.shared import (
+    add_draws_argument,
+    add_seeds_argument,
+    parse_metric_arguments,
+    parse_numbers,
+    parse_seeds,
+)
 
 if TYPE_CHECKING:
     from dcmbr_fairseq.measure.experiment import Experiment
@@ -33,6 +39,7 @@ def add_grid_arguments(parser: argparse.ArgumentParser, ref_pool: str = "auto") 
         help="auto: one pool plays both parts where temperatures and sizes agree, as in decoding; separate: pools of "
         f"their own everywhere, so that cells differ by temperatures and sizes alone (default: {ref_pool})",
     )  # fmt: skip
+    add_draws_argument(grid)
     grid.add_argument(
         "--utility-args", default="{}", metavar="JSON", help='arguments by utility, such as \'{"chrf": {"beta": 1}}\''
     )
@@ -57,6 +64,7 @@ def make_plan(args: argparse.Namespace, workspace: "Workspace", utilities: list[
         utilities=utilities,
         seeds=parse_seeds(args, workspace),
         metrics=metrics,
+        draws=args.draws,
         ref_pool=args.ref_pool,
         utility_args=parse_metric_arguments(args.utility_args, "--utility-args"),
         metric_args=parse_metric_arguments(args.metric_args),
@@ -84,6 +92,7 @@ def journal_settings(args: argparse.Namespace, experiment: "Experiment", plan: "
         "rows": 2,  # their form: with the sentences' contributions
         "sizes": plan.sizes,
         "metrics": plan.metrics,
+        "draws": plan.draws,
         "ref_pool": plan.ref_pool,
         "utility_args": plan.utility_args,
         "metric_args": plan.metric_args,

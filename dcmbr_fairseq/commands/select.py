@@ -12,13 +12,14 @@ from tqdm import tqdm
 from dcmbr_fairseq.errors import UserError, lone_surrogate
 from dcmbr_fairseq.files.writing import atomic_writer
 from dcmbr_fairseq.pools.again import Again, decided_row
+from dcmbr_fairseq.pools.draws import TextPool
 from dcmbr_fairseq.pools.order import ORDERS, places_by_id, refuse_shuffled
 from dcmbr_fairseq.pools.plain_text import read_plain_pools
 from dcmbr_fairseq.pools.rows import DIGITS, SCHEMA_VERSION, Record, format_row, read_records, read_rows
 from dcmbr_fairseq.pools.sentence import Pools
-from dcmbr_fairseq.pools.settings import SETTINGS, count, flag
+from dcmbr_fairseq.pools.settings import SETTINGS, count, flag, signature_of
 from dcmbr_fairseq.rules import Decision, DecisionRule, build_rule
-from dcmbr_fairseq.utilities import Utility, build_utility
+from dcmbr_fairseq.utilities import build_utility
 
 logger = logging.getLogger(__name__)
 
@@ -76,16 +77,19 @@ def run(args: argparse.Namespace) -> None:
         settings = {name: SETTINGS[name].value(getattr(args, name)) for name in DECIDES}
         calls = pairs = 0
         kept: dict[int, str] = {}
+        told = Told()
         with rows, open_output(args.output) as out:
             for number, (record, decision) in enumerate(again.decide(rows)):
                 place = number if places is None else places[number]
                 calls += decision.utility_calls
                 pairs += len(record.pools.hypotheses.draws) * len(record.pools.references.draws)
+                told.tell(record)
                 ranking = rank_texts(record.pools, decision, args.nbest)
+                signature = signature_of(utility.signature(), record.draws)
                 if args.format == "records":
-                    text = format_row(decided_row(record, decision, utility.signature(), settings)) + "\n"
+                    text = format_row(decided_row(record, decision, signature, settings)) + "\n"
                 elif args.format == "json":
-                    text = format_json(record, decision, ranking, utility) + "\n"
+                    text = format_json(record, decision, ranking, signature) + "\n"
                 else:
                     text = format_text(place, ranking, args.nbest)
                 if places is None:
@@ -146,6 +150,45 @@ def open_pools(args: argparse.Namespace) -> Iterator[Record]:
     return read_plain_pools(args.hypotheses, args.references, args.source, args.lines_per_source)
 
 
+class Told:
+    """Says which draws of the recorded pools are used, at the first sentence of each kind."""
+
+    def __init__(self) -> None:
+        self._said: set[str] = set()
+        self._kinds: set[str] = set()
+
+    def tell(self, record: Record) -> None:
+        """Say it, unless it was said before; warn where the kinds of draws differ."""
+        said = draws_in_use(record)
+        if said not in self._said and len(self._said) < 5:  # pools of anyone may all differ in size
+            logger.info("sentence %s: %s", record.id, said)
+        self._said.add(said)
+        new = record.draws is not None and record.draws not in self._kinds
+        if new and len(self._kinds) == 1:
+            logger.warning(
+                "sentence %s has %s draws, others have %s ones: their expected utilities are not to be averaged",
+                record.id, record.draws, *self._kinds,
+            )  # fmt: skip
+        self._kinds |= {record.draws} if record.draws is not None else set()
+
+
+def draws_in_use(record: Record) -> str:
+    """Which draws of a record decide: ``the first 10 of 50 arithmetic draws``, and of the references if apart."""
+    fields, pools = record.fields, record.pools
+    kind = "" if record.draws is None else f"{record.draws} "
+
+    def part(pool: TextPool, singular: str, plural: str, of: str) -> str:
+        used = len(pool.draws)
+        whole = len(fields.get(f"{singular}_draws") or fields.get(plural) or pool.draws)
+        return f"all {used} {kind}{of}" if used == whole else f"the first {used} of {whole} {kind}{of}"
+
+    if pools.shared:
+        return part(pools.hypotheses, "hypothesis", "hypotheses", "draws")
+    own = ("reference", "references") if "references" in fields else ("hypothesis", "hypotheses")
+    hypotheses = part(pools.hypotheses, "hypothesis", "hypotheses", "draws")
+    return f"{hypotheses} as hypotheses, {part(pools.references, *own, 'draws')} as references"
+
+
 def rank_texts(pools: Pools, decision: Decision, nbest: int) -> list[dict[str, Any]]:
     """The best distinct hypotheses with their expected utilities, best first."""
     return [
@@ -154,7 +197,7 @@ def rank_texts(pools: Pools, decision: Decision, nbest: int) -> list[dict[str, A
     ]
 
 
-def format_json(record: Record, decision: Decision, ranking: list[dict[str, Any]], utility: Utility) -> str:
+def format_json(record: Record, decision: Decision, ranking: list[dict[str, Any]], signature: str) -> str:
     """One row as JSON, in ASCII: lone surrogates and line breaks survive."""
     row = {
         "schema_version": SCHEMA_VERSION,
@@ -164,8 +207,9 @@ def format_json(record: Record, decision: Decision, ranking: list[dict[str, Any]
         "nbest": ranking,
         "num_hyp": len(record.pools.hypotheses.draws),
         "num_ref": len(record.pools.references.draws),
+        **({} if record.draws is None else {"draws": record.draws}),
         "utility_calls": decision.utility_calls,
-        "signature": utility.signature(),
+        "signature": signature,
     }
     return format_row(row)
 

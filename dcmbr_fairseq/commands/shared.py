@@ -11,6 +11,7 @@ from dcmbr_fairseq.errors import UserError, shown
 from dcmbr_fairseq.files.json_lines import read_json
 from dcmbr_fairseq.files.places import is_stream
 from dcmbr_fairseq.files.writing import atomic_writer
+from dcmbr_fairseq.pools.settings import SETTINGS
 from dcmbr_fairseq.present.tidy import FORMATS
 
 if TYPE_CHECKING:
@@ -70,6 +71,11 @@ def add_quality_arguments(parser: argparse.ArgumentParser, what: str) -> None:
 def add_seeds_argument(parser: argparse._ActionsContainer) -> None:
     """``--seeds``; see :func:`parse_seeds`."""
     parser.add_argument("--seeds", metavar="S,S,...", help="seeds of the draws (default: fairseq's --seed, 1)")
+
+
+def add_draws_argument(parser: Any, **changes: Any) -> None:
+    """``--draws``, fairseq-generate's, for whichever task reads the data."""
+    SETTINGS["draws"].add_to(parser, **changes)
 
 
 # --- what stands in them -------------------------------------------------------------------------------------------

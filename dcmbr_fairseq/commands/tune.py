@@ -15,6 +15,7 @@ from dcmbr_fairseq.commands.model_options import (
 )
 from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.files.writing import atomic_writer
+from dcmbr_fairseq.pools.settings import signature_of
 from dcmbr_fairseq.present.tables import as_text
 from dcmbr_fairseq.present.tidy import Journal, Row, test_set_of
 
@@ -66,7 +67,7 @@ def run(args: argparse.Namespace) -> None:
     rows = measured(args, workspace, plan)
     surface = surface_of(rows)
     print(as_text(surface_grid(surface)), end="")
-    print(*verdict(surface, rows[0]["signature"], test_set_of(rows[0])), sep="\n")
+    print(*verdict(surface, signature_of(rows[0]["signature"], plan.draws), test_set_of(rows[0])), sep="\n")
     if args.output is not None:
         with atomic_writer(args.output) as out:
             out.writelines(f"{word}\n" for word in decoding_flags(surface.best, plan))

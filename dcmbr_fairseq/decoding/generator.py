@@ -22,6 +22,7 @@ from dcmbr_fairseq.pools.draws import TextPool, TokenPool
 from dcmbr_fairseq.pools.record_writer import RecordWriter
 from dcmbr_fairseq.pools.rows import make_row
 from dcmbr_fairseq.pools.sentence import Pools
+from dcmbr_fairseq.pools.settings import signature_of
 from dcmbr_fairseq.preflight.languages import BILINGUAL, LanguageTokens
 from dcmbr_fairseq.rules import Decision, build_rule, check_decisions
 from dcmbr_fairseq.sampling.prefix_sampler import PrefixSampler, SamplingBatch
@@ -165,7 +166,7 @@ class MBRSequenceGenerator(SequenceGenerator):
                     decision,
                     seed=self.sampler.seed,
                     settings=self.options.describe(),
-                    signature=None if self.utility is None else self.utility.signature(),
+                    signature=self._signature(),
                 )
             )
 
@@ -201,6 +202,10 @@ class MBRSequenceGenerator(SequenceGenerator):
             }
             for own_tokens, score, own_log_probs in parts
         ]
+
+    def _signature(self) -> str | None:
+        """What the expected utilities depend on; None where nothing is compared."""
+        return None if self.utility is None else signature_of(self.utility.signature(), self.options.draws)
 
     def _tell(self, message: str, *values: object) -> None:
         """Warn of something at its first sentence alone."""

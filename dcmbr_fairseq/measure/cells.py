@@ -18,7 +18,7 @@ from dcmbr_fairseq.present.tidy import Row
 #: The column of a row that holds the sentences' contributions to the score.
 CONTRIBUTIONS = "contributions"
 #: What is the same in a cell and the one that it is compared with, unless a condition says otherwise.
-AGREE = ("model", "utility", "num_hyp", "num_ref", "temp_hyp", "temp_ref")
+AGREE = ("model", "utility", "draws", "num_hyp", "num_ref", "temp_hyp", "temp_ref")
 #: What tells cells apart, but for the seed.
 CELL = ("task", "subset", "sentences", *AGREE, "decoding", "ref_pool", "metric")
 

@@ -1,7 +1,9 @@
 """Diversity and quality of sampled pools against temperature (Sec. 5.4, Figure 7, right).
 
 Div is the paper's: the mean chrF of every candidate against every candidate, itself included, so that a *smaller* Div
-means a more diverse pool. Repeated candidates count as often as they were drawn.
+means a more diverse pool. Repeated candidates count as often as they were drawn. Between N independent
+draws its expectation is 1/N E u(h, h) + (1 - 1/N) E u(h, h'), a property of the model. Arithmetic draws are kept apart:
+theirs is smaller, and says how spread the pool is.
 """
 
 from collections.abc import Iterator, Sequence
@@ -23,11 +25,13 @@ from dcmbr_fairseq.utilities import Comparison, Utility, build_utility
 
 
 class Axes(NamedTuple):
-    """Which pools are measured: each temperature with each seed, and of each pool the first draws in these sizes."""
+    """Which pools are measured: each temperature with each seed, and of each pool the first draws in these sizes; how
+    they are drawn."""
 
     temperatures: Sequence[float]
     seeds: Sequence[int]
     sizes: Sequence[int]
+    draws: str = "independent"
 
 
 class PoolMeasure(NamedTuple):
@@ -86,8 +90,8 @@ def diversity_rows(
 ) -> Iterator[Row]:
     """Yield a row for each model, temperature, seed, size and measure of quality; pools that are missing are sampled.
 
-    Columns: those of the experiment, then temperature, num_hyp, seed, metric, quality, diversity, distinct, signature,
-    diversity_signature.
+    Columns: those of the experiment, then temperature, num_hyp, draws, seed, metric, quality, diversity, distinct,
+    signature, diversity_signature.
 
     Args:
         experiment: models and sentences.
@@ -97,7 +101,7 @@ def diversity_rows(
     """
     chrf = build_utility("chrf", {})
     for model in experiment.models:
-        store = PoolStore(folder, experiment.workspace, model, max(axes.sizes))
+        store = PoolStore(folder, experiment.workspace, model, max(axes.sizes), axes.draws)
         grid = [PoolKey(seed, HYPOTHESES, temperature) for temperature in axes.temperatures for seed in axes.seeds]
         store.sample(grid)
         for key in tqdm(grid, desc=f"pools of {model.name}", unit=" pools"):
@@ -105,8 +109,8 @@ def diversity_rows(
             for size, found in zip(axes.sizes, measures, strict=True):
                 for quality, score in zip(qualities, found.quality, strict=True):
                     yield {
-                        **experiment.columns(model), "temperature": key.temperature, "num_hyp": size, "seed": key.seed,
-                        "metric": quality.label, "quality": score, "diversity": found.diversity,
-                        "distinct": found.distinct, "signature": quality.signature(),
+                        **experiment.columns(model), "temperature": key.temperature, "num_hyp": size,
+                        "draws": axes.draws, "seed": key.seed, "metric": quality.label, "quality": score,
+                        "diversity": found.diversity, "distinct": found.distinct, "signature": quality.signature(),
                         "diversity_signature": chrf.signature(),
                     }  # fmt: skip

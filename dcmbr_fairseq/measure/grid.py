@@ -9,6 +9,7 @@ from dcmbr_fairseq.decoding.options import HYPOTHESES, REFERENCES
 from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.evaluation.segments import refuse_unused
 from dcmbr_fairseq.measure.sampling import PoolKey
+from dcmbr_fairseq.pools.settings import SETTINGS
 
 
 class Sizes(NamedTuple):
@@ -53,6 +54,7 @@ class Plan:
         utilities: names.
         seeds: seeds.
         metrics: names of the metrics that judge the translations.
+        draws: independent or arithmetic.
         ref_pool: ``auto`` (shared if temperatures and sizes agree, as in decoding), ``shared`` or ``separate``.
         utility_args: utility -> its arguments.
         metric_args: metric -> its arguments.
@@ -68,6 +70,7 @@ class Plan:
     utilities: Sequence[str] = ("chrf",)
     seeds: Sequence[int] = (1,)
     metrics: Sequence[str] = ("chrf",)
+    draws: str = SETTINGS["draws"].default
     ref_pool: str = "auto"
     utility_args: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     metric_args: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)

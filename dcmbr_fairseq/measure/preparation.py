@@ -89,8 +89,8 @@ class Preparation(MBRSequenceGenerator):
 
 
 def sampling_options(cfg: DictConfig) -> DecodingOptions:
-    """How pools are sampled beside their size and temperature (kind of draws, truncation, memory), by the flags."""
+    """How pools are sampled beside their size and temperature (truncation, memory), by the flags."""
     own = decoding_values(cfg.task)
-    kept = {name: own[name] for name in ("draws", "sampling_epsilon", "max_rows")}
+    kept = {name: own[name] for name in ("sampling_epsilon", "max_rows")}
     values = {**defaults(), **kept, "decoding": "sample"}
     return decoding_options(values, cfg.generation.sampling_topk, cfg.generation.sampling_topp)

@@ -1,8 +1,8 @@
 """Pools for a whole grid of temperatures and seeds from one decoding pass, kept on disk as records.
 
 Each batch is encoded once; each seed then samples its pools at all temperatures together, sharing decoder rows. Pools
-at different temperatures use the same uniform numbers, so that a grid compares like with like, and the first k draws
-of a pool are the pool of size k. A run that was cut off goes on with the next batch. The files are those of
+at different temperatures use the same uniform numbers (or codes), so that a grid compares like with like, and the first
+k draws of a pool are the pool of size k. A run that was cut off goes on with the next batch. The files are those of
 ``--decoding sample --pools-out``: `dcmbr select` and `dcmbr report` read them.
 """
 
@@ -27,6 +27,7 @@ from dcmbr_fairseq.pools.identity import Identity, refuse_other
 from dcmbr_fairseq.pools.resumable_writer import ResumableWriter
 from dcmbr_fairseq.pools.rows import make_row, read_records, read_rows
 from dcmbr_fairseq.pools.sentence import Pools
+from dcmbr_fairseq.pools.settings import SETTINGS
 
 logger = logging.getLogger(__name__)
 
@@ -48,18 +49,21 @@ class PoolStore:
         workspace: the sentences.
         model: the model.
         size: draws of each pool.
+        draws: independent or arithmetic.
     """
 
     folder: Path
     workspace: Workspace
     model: Model
     size: int
+    draws: str = SETTINGS["draws"].default
 
     def path(self, key: PoolKey) -> Path:
         """The file of a pool."""
         part = "hypotheses" if key.stream == HYPOTHESES else "references"
         name = re.sub(r"[^\w.+-]+", "_", self.model.name)  # it may be a path
-        return self.folder / f"{name}.seed{key.seed}.{part}.T{key.temperature:g}.jsonl.gz"
+        kind = "" if self.draws == "independent" else f".{self.draws}"  # files without it are older than the others
+        return self.folder / f"{name}.seed{key.seed}.{part}.T{key.temperature:g}{kind}.jsonl.gz"
 
     @functools.cached_property
     def identity(self) -> Identity:
@@ -74,7 +78,7 @@ class PoolStore:
             "decoding": "sample",
             "temperature": key.temperature,
             "stream": key.stream,
-            "draws": options.draws,
+            "draws": self.draws,
             "truncation": dataclasses.asdict(options.truncation),
             "lengths": [cfg.generation.min_len, cfg.generation.max_len_a, cfg.generation.max_len_b],
             "max_source_positions": getattr(cfg.task, "max_source_positions", None),
@@ -132,7 +136,7 @@ class PoolStore:
         bar.update(len(done))
         with bar:
             for prepared in self.workspace.prepared(self.model, done=done):
-                for key, pools in sampled(prepared, list(files), self.size).items():
+                for key, pools in sampled(prepared, list(files), self.size, self.draws).items():
                     rows = (
                         make_row(sentence, Pools.of([pool], prepared.texts.source(source)), 0)
                         for sentence, source, pool in zip(prepared.ids, prepared.batch.sources, pools, strict=True)
@@ -145,12 +149,14 @@ class PoolStore:
         return [record.pools.hypotheses.first(self.size) for record in read_records(self.path(key))]
 
 
-def sampled(prepared: Prepared, keys: Sequence[PoolKey], size: int) -> dict[PoolKey, list[TextPool]]:
+def sampled(
+    prepared: Prepared, keys: Sequence[PoolKey], size: int, draws: str = SETTINGS["draws"].default
+) -> dict[PoolKey, list[TextPool]]:
     """The pools of a batch: for each key one pool for each sentence."""
     found: dict[PoolKey, list[TextPool]] = {}
     for seed in dict.fromkeys(key.seed for key in keys):
         mine = [key for key in keys if key.seed == seed]
-        sampler = dataclasses.replace(prepared.sampler, seed=seed)
+        sampler = dataclasses.replace(prepared.sampler, seed=seed, draws=draws)
         specs = [PoolSpec(size, key.temperature, key.stream) for key in mine]
         pools = sampler.sample(prepared.make_decoder, prepared.batch, specs).pools
         for index, key in enumerate(mine):

@@ -23,6 +23,7 @@ from dcmbr_fairseq.measure.models import Corpus, Model, Workspace
 from dcmbr_fairseq.measure.sampling import PoolKey, PoolStore
 from dcmbr_fairseq.pools.draws import TextPool
 from dcmbr_fairseq.pools.sentence import Pools
+from dcmbr_fairseq.pools.settings import signature_of
 from dcmbr_fairseq.present.tidy import DIGITS, Journal, Key, Row, missing
 from dcmbr_fairseq.rules.expected_utility import decide_exactly
 from dcmbr_fairseq.utilities import Comparison, Utility, build_utility
@@ -37,8 +38,8 @@ def sweep(experiment: Experiment, plan: Plan, folder: Path, journal: Journal) ->
     """Fill the grid for every model, and file a row for each cell and metric.
 
     Columns: those of docs/analysis.md (the experiment's, then decoding, num_hyp, num_ref, temp_hyp, temp_ref, utility,
-    seed, metric, score), ref_pool, standard_error (over sentences and their draws), utility_signature, signature;
-    entropy if asked for; and the sentences' contributions (:mod:`~dcmbr_fairseq.measure.cells`).
+    seed, metric, score), ref_pool, draws, standard_error (over sentences and their draws), utility_signature,
+    signature; entropy if asked for; and the sentences' contributions (:mod:`~dcmbr_fairseq.measure.cells`).
 
     Args:
         experiment: models and sentences.
@@ -69,7 +70,7 @@ def sweep_model(
     workspace, columns = experiment.workspace, experiment.columns(model)
     if plan.entropy and todo:
         columns["entropy"] = mean_token_entropies(workspace, model, [1.0])[0].nats
-    store = PoolStore(folder, workspace, model, plan.size)
+    store = PoolStore(folder, workspace, model, plan.size, plan.draws)
     pools = _SampledPools(store, [own[key] for key in todo if own[key] != BEAM])
     for key in tqdm(todo, desc=f"cells of {model.name}", unit=" groups"):
         group = own[key]
@@ -125,7 +126,7 @@ def beam_rows(workspace: Workspace, model: Model, judge: Judge) -> Iterator[Row]
     """The rows of fairseq's own beam search."""
     found = workspace.beam(model)
     for row in judge.rows([found[sentence] for sentence in workspace.ids]):
-        yield {"decoding": "beam", "ref_pool": None, **dict.fromkeys(_SETTINGS), **row}
+        yield {"decoding": "beam", "ref_pool": None, "draws": None, **dict.fromkeys(_SETTINGS), **row}
 
 
 _SETTINGS = ("num_hyp", "num_ref", "temp_hyp", "temp_ref", "utility", "seed", "utility_signature")
@@ -142,13 +143,14 @@ def group_rows(group: Group, plan: Plan, pools: _SampledPools, judge: Judge) -> 
         settings = {
             "decoding": "mbr" if group.temp_hyp == group.temp_ref == 1 else "dcmbr",
             "ref_pool": "shared" if group.shared else "separate",
+            "draws": plan.draws,
             "num_hyp": size.num_hyp,
             "num_ref": size.num_ref,
             "temp_hyp": group.temp_hyp,
             "temp_ref": group.temp_ref,
             "utility": group.utility,
             "seed": group.seed,
-            "utility_signature": utility.signature(),
+            "utility_signature": signature_of(utility.signature(), plan.draws),
         }
         for row in judge.rows(translations):
             yield {**settings, **row}

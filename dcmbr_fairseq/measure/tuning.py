@@ -119,5 +119,5 @@ def decoding_flags(best: Cell, plan: Plan) -> list[str]:
     flags = ["--task", "translation_dcmbr", "--decoding", "dcmbr"]
     flags += ["--temp-hyp", f"{best.temp_hyp:g}", "--temp-ref", f"{best.temp_ref:g}"]
     flags += ["--num-hyp", str(sizes.num_hyp), "--num-ref", str(sizes.num_ref), "--ref-pool", plan.ref_pool]
-    flags += ["--utility", utility]
+    flags += ["--draws", plan.draws, "--utility", utility]
     return flags + (["--utility-args", json.dumps(arguments, separators=(",", ":"))] if arguments else [])

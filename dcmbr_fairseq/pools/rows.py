@@ -58,6 +58,13 @@ class Record:
     fields: Mapping[str, Any] = field(default_factory=dict)
 
     @property
+    def draws(self) -> str | None:
+        """How its pools were drawn (``--draws``), if it says its settings: older ones do not name it, and are
+        independent."""
+        settings = self.fields.get("settings")
+        return str(settings.get("draws", "independent")) if isinstance(settings, dict) else None
+
+    @property
     def has_reference_log_probs(self) -> bool:
         """Whether the log-probabilities of the references are known, as in a row of ``--pools-out``."""
         singular = "hypothesis" if self.pools.shared else "reference"

@@ -63,6 +63,16 @@ class Setting:
         parser.add_argument(self.flag, **options)
 
 
+def signature_of(utility: str, draws: str | None) -> str:
+    """The signature of an expected utility: the utility's own, and the kind of draws, where it is not the paper's.
+
+    Args:
+        utility: the utility's signature.
+        draws: as ``--draws``; None where it is not known.
+    """
+    return utility if draws in (None, "independent") else f"{utility}|draws:{draws}"
+
+
 def flag(name: str) -> str:
     """The flag of an option: ``temp_hyp`` is ``--temp-hyp``."""
     return "--" + name.replace("_", "-")

@@ -12,7 +12,7 @@ from dcmbr_fairseq.files.writing import atomic_bytes_writer, atomic_writer
 from dcmbr_fairseq.present import drawings
 from dcmbr_fairseq.present.drawings import Drawn
 from dcmbr_fairseq.present.provenance import BARS, describe
-from dcmbr_fairseq.present.results import Cells, distinct
+from dcmbr_fairseq.present.results import Cells, distinct, one_kind_of_draws
 from dcmbr_fairseq.present.series import LOOK, new_figure
 from dcmbr_fairseq.present.tables import Grid, render
 
@@ -61,6 +61,7 @@ def draw(name: str, rows: Sequence[Cells], temperature: float = 0.5, title: str 
 def plot(name: str, rows: Sequence[Cells], temperature: float = 0.5, title: str | None = None) -> Drawn:
     """The same, with the rows that are in the figure; see :func:`draw`."""
     new_figure(1, 1)  # says so if matplotlib is missing
+    one_kind_of_draws(rows)
     from matplotlib import rc_context
 
     with rc_context(LOOK):

@@ -20,6 +20,7 @@ from dcmbr_fairseq.present.results import (
     decoding_of,
     distinct,
     means,
+    one_kind_of_draws,
     one_test_set,
     refuse_mixture,
     require,
@@ -185,6 +186,7 @@ def build_table(name: str, rows: Sequence[Cells], with_paper: bool, temperature:
         UserError: columns are missing, or a mean would mix what must not be mixed.
     """
     layout = LAYOUTS[name]
+    one_kind_of_draws(rows)
     grid = layout.build(rows, layout.paper if with_paper else None, temperature)
     shown = [row for row in rows if "decoding" not in row or decoding_of(row, temperature)]
     seeds = distinct([row for row in shown if row.get("seed", "") not in ("", "-")], "seed")

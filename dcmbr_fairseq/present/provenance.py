@@ -47,7 +47,7 @@ def _models(rows: Sequence[Cells]) -> str:
 
 
 def _pools(rows: Sequence[Cells]) -> str:
-    """Pool sizes and temperatures; T_r and the size of the reference pool only where they differ."""
+    """Pool sizes, temperatures, kinds of draws; T_r and the size of the reference pool only where they differ."""
     parts = []
     for symbol, first, second in (("N", "num_hyp", "num_ref"), ("T", "temp_hyp", "temp_ref")):
         ours, theirs = _values(rows, first), _values(rows, second)
@@ -56,9 +56,10 @@ def _pools(rows: Sequence[Cells]) -> str:
             parts.append(f"{symbol if same else f'{symbol}_h'} = {', '.join(ours)}")
         if ours and not same:
             parts.append(f"{symbol}_r = {', '.join(theirs)}")
-    temperatures, kinds = _values(rows, "temperature"), _values(rows, "ref_pool")
+    temperatures, kinds, draws = (_values(rows, name) for name in ("temperature", "ref_pool", "draws"))
     parts += [f"pools at T = {', '.join(temperatures)}"] if temperatures else []
     parts += [f"reference pools: {', '.join(kinds)}"] if kinds else []
+    parts += [f"draws: {', '.join(draws)}"] if draws else []
     return "; ".join(parts)
 
 

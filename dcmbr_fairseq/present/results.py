@@ -22,11 +22,15 @@ Value = float | str
 #: What tells one test set from another: its name, the split, and how many of its sentences.
 TEST_SET = ("task", "subset", "sentences")
 #: What a measurement depends on beside the model and the seed: a mean over any of these would say nothing.
-SETTINGS = (*TEST_SET, "metric", "utility", "ref_pool", "num_hyp", "num_ref", "temp_hyp", "temp_ref")
+SETTINGS = (*TEST_SET, "metric", "utility", "ref_pool", "draws", "num_hyp", "num_ref", "temp_hyp", "temp_ref")
 #: Of these, what beam search has not: a condition on them does not concern its rows.
-POOLS = ("utility", "ref_pool", "num_hyp", "num_ref", "temp_hyp", "temp_ref", "seed")
+POOLS = ("utility", "ref_pool", "draws", "num_hyp", "num_ref", "temp_hyp", "temp_ref", "seed")
 #: With these, what tells one measurement from another, but for the seed.
 IDENTITY = ("model", "label_smoothing", "alpha", "beta", "decoding", "temperature", *SETTINGS)
+#: What draws are where a table does not say it: until there was a choice, all were.
+UNSAID_DRAWS = "independent"
+#: Columns of rows that pools were drawn for.
+_OF_POOLS = ("num_hyp", "temp_hyp", "diversity")
 
 
 @dataclass(frozen=True)
@@ -49,12 +53,13 @@ class Mean:
 def read_results(paths: Sequence[PathLike], conditions: Sequence[str] = ()) -> list[Cells]:
     """The rows of all tables that fulfil every condition ``column=value`` (``--where``).
 
-    Rows of beam search, which has no pools, stay whatever is said of pools.
+    Rows of beam search, which has no pools, stay whatever is said of pools. Rows with pools that do not say how these
+    were drawn get the column ``draws``, :data:`UNSAID_DRAWS`.
 
     Raises:
         UserError: a table is missing or malformed, a condition is, or no row is left.
     """
-    rows = [row for path in paths for row in read_table(path)]
+    rows = [with_draws(row) for path in paths for row in read_table(path)]
     for condition in conditions:
         column, equals, wanted = condition.partition("=")
         if not equals or not any(column in row for row in rows):
@@ -65,6 +70,22 @@ def read_results(paths: Sequence[PathLike], conditions: Sequence[str] = ()) -> l
             raise UserError(f"--where {condition} leaves no row: {remedy(rows, column)}")
         rows = kept
     return rows
+
+
+def with_draws(row: Cells) -> Cells:
+    """The row with the column ``draws``, if pools were drawn for it."""
+    pools = row.get("decoding") in ("mbr", "dcmbr") or any(row.get(name, "") not in ("", "-") for name in _OF_POOLS)
+    return {**row, "draws": UNSAID_DRAWS} if pools and row.get("draws", "") in ("", "-") else row
+
+
+def one_kind_of_draws(rows: Sequence[Cells]) -> None:
+    """Refuse pools that were drawn in different ways: means over arithmetic draws are not those of as many independent
+    ones, and what is compared with them must be drawn alike.
+
+    Raises:
+        UserError: names the kinds.
+    """
+    refuse_mixture([with_draws(row) for row in rows if row.get("decoding") != "beam"], ("draws",))
 
 
 def remedy(rows: Sequence[Cells], column: str) -> str:

@@ -16,6 +16,7 @@ from matplotlib.colors import to_rgb
 
 from dcmbr_fairseq.present.figures import draw, plot
 from dcmbr_fairseq.present.provenance import BARS
+from dcmbr_fairseq.present.results import with_draws
 from dcmbr_fairseq.present.series import direction_styles, ordered_styles, styles
 from dcmbr_fairseq.present.tables import read_table
 
@@ -204,6 +205,24 @@ def test_no_figure_mixes_test_sets_or_models(figure, column):
 
 
 @pytest.mark.parametrize("figure", list(ALL_FIGURES))
+def test_no_figure_mixes_kinds_of_draws(figure):
+    table = [{**row, "draws": kind} for row in ALL_FIGURES[figure] for kind in ("independent", "arithmetic")]
+    with pytest.raises(UserError, match="several values of draws .independent, arithmetic.: choose with --where"):
+        draw(figure, table)
+
+
+@pytest.mark.parametrize("figure", ["1", "5", "6", "7"])
+def test_tables_that_do_not_name_their_draws_are_of_independent_ones(figure):
+    table = ALL_FIGURES[figure]
+    half = len(table) // 2
+    named = [{**row, "draws": "independent"} for row in table[half:]]
+    assert "draws: independent" in " ".join(draw(figure, [*table[:half], *named]).get_supxlabel().split())
+    other = [{**row, "draws": "arithmetic"} for row in table[half:]]
+    with pytest.raises(UserError, match="several values of draws .independent, arithmetic."):
+        draw(figure, [*table[:half], *other])
+
+
+@pytest.mark.parametrize("figure", list(ALL_FIGURES))
 def test_tables_that_do_not_say_their_test_set_are_drawn_with_a_warning(figure, caplog):
     draw(figure, ALL_FIGURES[figure])
     (said,) = [record.getMessage() for record in caplog.records if "do not say their" in record.getMessage()]
@@ -279,11 +298,12 @@ def test_the_text_beside_a_figure_is_its_data_and_what_they_are(tmp_path):
     text = (tmp_path / "one.txt").read_text()
     remarks = [line for line in text.splitlines() if line.startswith("#")]
     for said in (
-        "# test set: x-en-de, valid, 40 sentences", "# models: m0.1, m0", "# N = 10; T = 0.5, 1", "# seeds: 1, 2",
-        f"# {BARS}", "# judged by: BLEURT|v:1", "# --where: task=x-en-de", f"# tables: {table}",
+        "# test set: x-en-de, valid, 40 sentences", "# models: m0.1, m0", "# N = 10; T = 0.5, 1; draws: independent",
+        "# seeds: 1, 2", f"# {BARS}", "# judged by: BLEURT|v:1", "# --where: task=x-en-de", f"# tables: {table}",
     ):  # fmt: skip
         assert said in remarks, said
-    drawn = [row for row in lines if row["temp_hyp"] != "0.7"]  # which the figure leaves out
+    # the figure leaves 0.7 out
+    drawn = [with_draws({"draws": "-", **row}) for row in lines if row["temp_hyp"] != "0.7"]
     key = lambda row: sorted(row.items())  # noqa: E731
     assert sorted(read_table(tmp_path / "one.txt"), key=key) == sorted(drawn, key=key)
     assert lines_of(draw("1", read_table(tmp_path / "one.txt")).axes[0]) == lines_of(draw("1", DECODINGS).axes[0])
