@@ -234,8 +234,8 @@ def test_a_table_says_what_it_is(tmp_path, capsys):
     known = {"task": "x-en-de", "subset": "valid", "sentences": "40", "model": "a", "signature": "chrF|v:1"}
     lines = [(*BILINGUAL[0], *known), *((*line, *known.values()) for line in BILINGUAL if line[0] == 0.1)]
     path = results(tmp_path, lines)
-    said = ["test set: x-en-de, valid, 40 sentences", "model: a", "N = 10, 50; T = 0.5, 1; draws: independent", "seeds: 1, 2",
-            "judged by: chrF|v:1", "cells are means over seeds"]  # fmt: skip
+    said = ["test set: x-en-de, valid, 40 sentences", "model: a", "N = 10, 50; T = 0.5, 1; draws: independent",
+            "seeds: 1, 2", "judged by: chrF|v:1", "cells are means over seeds"]  # fmt: skip
     for form, before in (("text", ""), ("latex", "% "), ("markdown", "")):
         assert main(["table", "1", path, "--format", form]) == 0
         shown = [line.rstrip() for line in capsys.readouterr().out.splitlines()]
