@@ -1,8 +1,9 @@
 """fairseq's commands as child processes, and their output as rows: how tests see what a user sees."""
 
 import subprocess
-import sys
 from pathlib import Path
+
+import programs
 
 REPOSITORY = Path(__file__).parents[1]
 PACKAGE = REPOSITORY / "dcmbr_fairseq"
@@ -23,7 +24,7 @@ def run_fairseq(
         user_dir: passed as ``--user-dir``; None leaves the option out.
         check: fail the test, showing standard error, unless the command exits with 0.
     """
-    line = [sys.executable, "-m", f"fairseq_cli.{command}", *map(str, arguments), "--cpu"]
+    line = [programs.python(), "-m", f"fairseq_cli.{command}", *map(str, arguments), "--cpu"]
     line += ["--user-dir", str(user_dir)] if user_dir else []
     return run(line, stdin=stdin, check=check)
 

@@ -2,11 +2,11 @@
 
 import os
 import subprocess
-import sys
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+import programs
 from fairseq_commands import REPOSITORY
 
 SCRIPTS = REPOSITORY / "scripts"
@@ -21,9 +21,9 @@ TINY = [
 
 
 def environment(**variables: object) -> dict[str, str]:
-    """The scripts' environment; a variable that is None is not set."""
-    venv = {"VENV": sys.prefix, "DCMBR_USE_VENV_AS_IS": "1", "JOBS": "1", "OMP_NUM_THREADS": "1"}
-    given = {**os.environ, **venv, **variables}
+    """The scripts' environment; a variable that is None is not set. With ``VENV=programs.REAL`` all starts are real."""
+    venv = {"VENV": variables.get("VENV") or programs.venv(), "DCMBR_USE_VENV_AS_IS": "1"}
+    given = {**os.environ, "JOBS": "1", "OMP_NUM_THREADS": "1", **variables, **venv}
     return {name: str(value) for name, value in given.items() if value is not None}
 
 

@@ -216,8 +216,9 @@ def first_import(name):
 #: For every module a process that has not imported fairseq. To stay quick it is forked from one that has, and forgets
 #: the package itself, whose import is what everything waits for; its own modules are kept.
 FORKED = """
-import os, traceback
+import gc, os, traceback
 import fairseq
+gc.freeze()
 for name in names:
     sys.stdout.flush()
     child = os.fork()

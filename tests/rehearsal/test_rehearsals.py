@@ -3,9 +3,9 @@
 Where the rehearsal device exists torch believes in an accelerator and pins memory for it: others must not meet it.
 """
 
-import sys
 from pathlib import Path
 
+import programs
 import pytest
 import torch
 from fairseq_commands import REPOSITORY, run
@@ -18,7 +18,7 @@ NEEDED = (2, 13)
 )
 @pytest.mark.parametrize("rehearsal", sorted(path.stem for path in Path(__file__).parent.glob("rehearse_*.py")))
 def test_rehearsal(rehearsal: str) -> None:
-    path = Path(__file__).with_name(f"{rehearsal}.py")
-    done = run([sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(path)], check=False, cwd=REPOSITORY)
+    words = ["-m", "pytest", "-q", "-p", "no:cacheprovider", str(Path(__file__).with_name(f"{rehearsal}.py"))]
+    done = run([programs.python(), *words], check=False, cwd=REPOSITORY)
     assert done.returncode == 0, done.stdout[-4000:]
     assert " passed" in done.stdout

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import programs
 import pytest
 from fairseq_commands import REPOSITORY, run_fairseq
 from toy_world import Toy
@@ -239,7 +240,7 @@ def test_train_script_prints_its_command(data: Path, tmp_path: Path) -> None:
         str(tmp_path / "run"),
         "optimization.lr=[0.002]",
     ]
-    environment = {"PATH": "/usr/bin:/bin", "VENV": sys.prefix, "DCMBR_USE_VENV_AS_IS": "1"}
+    environment = {"PATH": "/usr/bin:/bin", "VENV": str(programs.REAL), "DCMBR_USE_VENV_AS_IS": "1"}
     printed = subprocess.run(line, cwd=REPOSITORY, env=environment, capture_output=True, text=True, check=True).stdout
     assert printed.startswith(f"fairseq-train {data / 'de'} ")
     assert "--lr 0.002" in printed
@@ -251,7 +252,7 @@ def test_two_processes_train_the_model_of_one_with_twice_the_batch(data: Path, t
     """The launch line of docs/training.md for several machines, with scripts/train.sh and gloo on one."""
     import torch
 
-    environment = {**os.environ, "VENV": sys.prefix, "DCMBR_USE_VENV_AS_IS": "1"}
+    environment = {**os.environ, "VENV": str(programs.venv()), "DCMBR_USE_VENV_AS_IS": "1"}
     same = [*TINY, "model.dropout=0.0", "dataset.batch_size=8", "dataset.max_tokens=2000"]
     meeting = f"distributed_init_method=file://{tmp_path / 'meeting'}"
     gloo = ["distributed_backend=gloo", "ddp_backend=legacy_ddp", "distributed_no_spawn=true", meeting]

@@ -4,6 +4,7 @@ import re
 import subprocess
 from pathlib import Path
 
+import programs
 import pytest
 from pipeline_scripts import TINY, assert_all_refused, script
 
@@ -17,7 +18,8 @@ def work(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def first(work: Path) -> "subprocess.CompletedProcess[str]":
-    return script("demo.sh", *TINY, WORK=work, **SMALL)
+    """With real starts of every program."""
+    return script("demo.sh", *TINY, WORK=work, VENV=programs.REAL, **SMALL)
 
 
 def stamps(folder: Path) -> dict[Path, int]:

@@ -1,20 +1,17 @@
 """scripts/multi30k/figures.sh: measures what is missing, draws, and leaves out figures whose models are missing."""
 
 import csv
-import os
 import re
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
-from fairseq_commands import REPOSITORY
+from pipeline_scripts import script
 
 pytest.importorskip("matplotlib", reason="needs matplotlib (the extra [plots])")
 
-SCRIPT = REPOSITORY / "scripts" / "multi30k" / "figures.sh"
 CELL = "label_smoothing\tdecoding\tmetric\tnum_hyp\ttemp_hyp\ttemp_ref\tscore\n"
 TABLES: dict[str, str] = {
     "sizes": CELL + "0\tmbr\tchrF\t5\t1\t1\t50\n0.1\tmbr\tchrF\t5\t1\t1\t40\n",
@@ -28,11 +25,8 @@ TABLES: dict[str, str] = {
 
 
 def run(toy: Any, work: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":
-    variables = {
-        "DCMBR_USE_VENV_AS_IS": "1", "VENV": sys.prefix, "WORK": str(work), "BIN": str(toy.data_bin), "FIRST": "5",
-    }  # fmt: skip
-    line = ["bash", str(SCRIPT), "en", "de", str(work / "models"), *arguments]
-    return subprocess.run(line, env={**os.environ, **variables}, capture_output=True, text=True, timeout=600)
+    words = ("en", "de", work / "models", *arguments)
+    return script("multi30k/figures.sh", *words, check=False, WORK=work, BIN=toy.data_bin, FIRST=5)
 
 
 def test_all_figures(toy: Any, tmp_path: Path) -> None:

@@ -1,16 +1,13 @@
 """scripts/multi30k/utilities.sh: utilities against metrics, from pools that have been sampled already."""
 
 import json
-import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
-from fairseq_commands import REPOSITORY
+from pipeline_scripts import script
 from sacrebleu.metrics import BLEU, CHRF
 
-SCRIPT = REPOSITORY / "scripts" / "multi30k" / "utilities.sh"
 REFERENCES = ["der Hund sieht den Kater .", "ein Mann hört ein Lied .", "left out by LIMIT"]
 POOLS = {
     "mbr-chrf-n3": [["der Köter", "der Hund", "der Hund hört ."], ["ein Mann", "kein Mann hört", "Lied ."], ["x"] * 3],
@@ -19,12 +16,8 @@ POOLS = {
 
 
 def run(work: Path) -> "subprocess.CompletedProcess[str]":
-    variables = {
-        "DCMBR_USE_VENV_AS_IS": "1", "VENV": sys.prefix, "WORK": str(work), "NUM": "3", "LIMIT": "2",
-        "UTILITIES": "bleu", "METRICS": "bleu,chrf", "RUN": "ours",
-    }  # fmt: skip
-    line = ["bash", str(SCRIPT), "en", "de", "0.1", "test_2016_flickr"]
-    return subprocess.run(line, env={**os.environ, **variables}, capture_output=True, text=True, timeout=300)
+    variables = {"WORK": work, "NUM": 3, "LIMIT": 2, "UTILITIES": "bleu", "METRICS": "bleu,chrf", "RUN": "ours"}
+    return script("multi30k/utilities.sh", "en", "de", 0.1, "test_2016_flickr", check=False, **variables)
 
 
 def test_utilities_against_metrics(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import programs
 import pytest
 import torch
 from fairseq import options as fairseq_options
@@ -510,10 +511,10 @@ def test_a_fault_inside_a_users_utility_is_shown_as_it_is(
 # ------------------------------------------------------------------------------- the process and its files as a whole
 
 
-def command(*arguments: object) -> list[str]:
+def command(*arguments: object, python: str | None = None) -> list[str]:
     """A command line that installs as ``fairseq-generate``; the package need not be installed."""
     script = "import sys; from fairseq_cli.generate import cli_main; sys.exit(cli_main())"
-    return [sys.executable, "-c", script, *map(str, arguments), "--cpu", "--user-dir", str(PACKAGE)]
+    return [python or programs.python(), "-c", script, *map(str, arguments), "--cpu", "--user-dir", str(PACKAGE)]
 
 
 SLOW_UTILITY = """
@@ -530,7 +531,8 @@ class Slow(ChrfUtility):
 
 def test_ctrl_c_leaves_nothing(toy: Toy, tmp_path: Path) -> None:
     (tmp_path / "slow_utility.py").write_text(SLOW_UTILITY)
-    line = command(*options(toy, "dcmbr", "--utility", "slow_utility:Slow", "--pools-out", "pools.jsonl"))
+    slow = ("--utility", "slow_utility:Slow", "--pools-out", "pools.jsonl")
+    line = command(*options(toy, "dcmbr", *slow), python=sys.executable)
     with open(tmp_path / "log", "wb") as log:
         process = subprocess.Popen(line, cwd=tmp_path, stdout=log, stderr=log)
         deadline = time.monotonic() + 300
