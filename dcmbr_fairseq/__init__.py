@@ -26,7 +26,7 @@ def register() -> None:
 #: The rooms, and single files of others, that fairseq is needed in; a module of them may be the first import.
 _FAIRSEQ_ROOMS = ("criterions", "decoders", "decoding", "measure", "preflight", "sampling", "search", "tasks")
 
-_FAIRSEQ_FILES = ("hooks.compat", "hooks.stored_settings")
+_FAIRSEQ_FILES = ("hooks.compat", "hooks.stored_settings", "runs.decode")
 
 
 def _needs_fairseq(module: str) -> bool:

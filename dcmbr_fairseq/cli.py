@@ -16,6 +16,8 @@ from dcmbr_fairseq.messages.mistakes import sentence_of
 #: gets what its own parser does not know as args.fairseq_flags, to be read by the parser of fairseq-generate. OUTPUTS
 #: names its options with paths that it writes where they are not those of OUTPUTS here.
 COMMANDS: dict[str, tuple[str, str]] = {
+    "generate": ("dcmbr_fairseq.commands.generate", "decode with one process or many, and go on after any end"),
+    "merge": ("dcmbr_fairseq.commands.merge", "join the records of several processes, in the order of the sentences"),
     "select": ("dcmbr_fairseq.commands.select", "choose translations from saved pools, without a model"),
     "utilities": ("dcmbr_fairseq.commands.utilities", "what each utility needs, and whether it is ready here"),
     "evaluate": ("dcmbr_fairseq.commands.evaluate", "score translations against references, with signatures"),

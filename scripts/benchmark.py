@@ -13,6 +13,7 @@ for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "
 
 import argparse  # noqa: E402
 import json  # noqa: E402
+import subprocess  # noqa: E402
 import sys  # noqa: E402
 from collections.abc import Callable  # noqa: E402
 from pathlib import Path  # noqa: E402
@@ -40,7 +41,7 @@ def main() -> None:
     parser.add_argument("--kernel-text", type=Path, help="sentences for the utility kernels (default: made up)")
     parser.add_argument("--mbrs-decode", type=Path, help="mbrs-decode of an environment of its own, to compare with")
     parser.add_argument(
-        "--only", nargs="+", choices=("decoding", "base", "kernels", "mbrs"), help="some of the figures"
+        "--only", nargs="+", choices=("decoding", "base", "budget", "kernels", "mbrs"), help="some of the figures"
     )
     args = parser.parse_args()
     torch.set_num_threads(1)
@@ -65,6 +66,7 @@ def benchmarks(args: argparse.Namespace) -> dict[str, Any]:
     parts: dict[str, Callable[[], Any]] = {
         "decoding": lambda: decoding.decoding_benchmarks(world, args.runs),
         "base": lambda: decoding.base_benchmark(args.runs),
+        "budget": lambda: step_budget(args),
         "kernels": lambda: kernels.kernel_benchmarks(args.kernel_text, None, args.runs),
     }
     if args.mbrs_decode is not None:
@@ -75,6 +77,15 @@ def benchmarks(args: argparse.Namespace) -> dict[str, Any]:
             print(f"measuring {name} ...", file=sys.stderr)
             report[name] = part()
     return report
+
+
+def step_budget(args: argparse.Namespace) -> dict[str, Any]:
+    """What a step asks of a device, by ``bench/budget.py``: the rehearsal device needs a process of its own."""
+    paths = [args.checkpoint, args.data, args.text, args.bpe_codes]
+    done = subprocess.run(
+        [sys.executable, HERE / "bench" / "budget.py", *paths], check=True, stdout=subprocess.PIPE, text=True
+    )
+    return dict(json.loads(done.stdout))
 
 
 if __name__ == "__main__":

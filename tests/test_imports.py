@@ -21,6 +21,7 @@ LAYERS: list[set[str]] = [
     {"__init__"},  # registers what the others define
     {"cli"},
     {"commands"},
+    {"runs"},
     {"measure", "tasks"},
     {"decoding", "search"},
     {"sampling", "preflight"},
@@ -42,7 +43,8 @@ DOORS: dict[str, set[str]] = {
     "sampling": {"decoding", "search", "measure"},
     "decoders": {"decoding", "search", "sampling", "measure"},
     "preflight": {"tasks", "decoding", "measure"},
-    "measure": {"commands"},
+    "measure": {"commands", "runs"},
+    "runs": {"commands"},
     "present": {"measure", "commands"},
     "training": {"commands"},
     "criterions": {"__init__", "tasks", "measure"},

@@ -78,6 +78,11 @@ def unwritable(name: object, error: OSError) -> UserError:
     return UserError(f"{_shown(name)} {reason}")
 
 
+def is_full(error: BaseException | None) -> bool:
+    """Whether an exception says that a disk, or a quota, is full."""
+    return isinstance(error, OSError) and error.errno in _FULL
+
+
 @contextlib.contextmanager
 def reading(name: object) -> Iterator[None]:
     """Turn what the system, or gzip, says in this block, about an input, into a :class:`UserError` that names it.

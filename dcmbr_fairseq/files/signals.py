@@ -75,6 +75,35 @@ def ending_as_if_interrupted() -> Iterator[None]:
         handlers.die()
 
 
+@contextlib.contextmanager
+def finishing_first() -> Iterator[list[signal.Signals]]:
+    """Within the block the first TERM or HUP is only noted, so that what has been begun can come to its end.
+
+    Gives the list of those that came; the caller looks at it. The next one does what it did before.
+    """
+    asked: list[signal.Signals] = []
+    before: dict[int, Any] = {}
+
+    def note(number: int, frame: FrameType | None) -> None:
+        asked.append(signal.Signals(number))
+        restore()
+
+    def restore() -> None:
+        while before:
+            signal.signal(*before.popitem())
+
+    if threading.current_thread() is threading.main_thread():
+        for number in ENDINGS:
+            handler = signal.getsignal(number)
+            if handler not in (signal.SIG_IGN, None):
+                before[number] = handler
+                signal.signal(number, note)
+    try:
+        yield asked
+    finally:
+        restore()
+
+
 #: What fairseq's commands that decode are called, as programs and as modules.
 _DECODING = ("fairseq-generate", "fairseq-interactive", "generate.py", "interactive.py")
 

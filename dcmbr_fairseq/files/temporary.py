@@ -46,7 +46,7 @@ class Temporary:
         try:
             before = os.stat(target)
         except FileNotFoundError:
-            os.fchmod(self.descriptor, 0o666 & ~_umask())
+            os.fchmod(self.descriptor, 0o666 & ~umask())
         else:
             with contextlib.suppress(PermissionError):  # only root may give files away
                 os.fchown(self.descriptor, before.st_uid, before.st_gid)
@@ -105,7 +105,8 @@ def _prefix(name: str) -> str:
     return f".{name}." if len(raw) <= _LONGEST else f".{hashlib.sha256(raw).hexdigest()}."
 
 
-def _umask() -> int:
+def umask() -> int:
+    """The permissions that the user wants new files not to have."""
     mask = os.umask(0)
     os.umask(mask)
     return mask

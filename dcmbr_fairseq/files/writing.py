@@ -16,7 +16,7 @@ from typing import IO, Any, BinaryIO
 from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.files.errors import PathLike, writing
 from dcmbr_fairseq.files.places import check_output, is_stream, open_descriptor
-from dcmbr_fairseq.files.temporary import Temporary
+from dcmbr_fairseq.files.temporary import Temporary, umask
 
 
 @contextlib.contextmanager
@@ -46,6 +46,29 @@ def atomic_bytes_writer(path: PathLike) -> Iterator[BinaryIO]:
     """Write bytes that appear whole, or not at all; see :func:`atomic_writer`."""
     with _outputs([path]) as (output,):
         yield output.file
+
+
+def new_file(path: PathLike, text: str) -> bool:
+    """Make a file that is there whole at once, unless there is one; whether it was made here. For many processes.
+
+    Raises:
+        UserError: it cannot be written.
+    """
+    target = Path(path)
+    with writing(path):
+        if target.exists():
+            return False
+        target.parent.mkdir(parents=True, exist_ok=True)
+        temporary = Temporary(target)
+        try:
+            os.write(temporary.descriptor, text.encode("utf-8"))
+            os.fchmod(temporary.descriptor, 0o666 & ~umask())
+            os.link(temporary.path, target)
+        except FileExistsError:
+            return False
+        finally:
+            temporary.close()
+    return True
 
 
 @contextlib.contextmanager

@@ -80,15 +80,16 @@ class Workspace:
     Args:
         flags: fairseq-generate's flags, without ``--path``: the data folder, ``-s en -t de --gen-subset valid`` ...
         first: use the first sentences of the split only; None for all.
+        decodes: the flags say how to decode, too; otherwise such flags have no meaning.
 
     Raises:
         UserError: a flag is wrong, or the data cannot be found.
     """
 
-    def __init__(self, flags: Sequence[str], first: int | None = None) -> None:
+    def __init__(self, flags: Sequence[str], first: int | None = None, decodes: bool = False) -> None:
         if first is not None and first < 1:
             raise UserError(f"--first must be at least 1, got {first}")
-        self.cfg = parse_flags(flags)
+        self.cfg = parse_flags(flags, decodes)
         check_pieces(self.cfg.bpe)
         refuse_twice(self.cfg.bpe, self.cfg.common_eval.post_process)
         try:
@@ -141,6 +142,11 @@ class Workspace:
         """The numbers of the sentences in use."""
         assert self._dataset is not None, "load a model first"
         return list(range(len(self._dataset)))[: self.first]
+
+    def by_length(self) -> np.ndarray:
+        """``(B,)`` the numbers of the sentences in use in ascending order of length, as fairseq sorts them."""
+        order = self._dataset.ordered_indices()
+        return order if self.first is None else order[order < self.first]
 
     def identity(self, model: Model) -> Identity:
         """What its pools are made from: its weights, these sentences, and how text is made of tokens."""
@@ -284,8 +290,12 @@ class Workspace:
         return tokens[tokens.ne(self.task.target_dictionary.pad())].tolist()
 
 
-def parse_flags(flags: Sequence[str]) -> DictConfig:
+def parse_flags(flags: Sequence[str], decodes: bool = False) -> DictConfig:
     """fairseq's configuration from the flags of fairseq-generate.
+
+    Args:
+        flags: without ``--path``.
+        decodes: whether flags may say how to decode.
 
     Raises:
         UserError: fairseq's parser refuses them, or there is no data folder.
@@ -305,9 +315,11 @@ def parse_flags(flags: Sequence[str]) -> DictConfig:
     for folder in args.data.split(os.pathsep):
         if not Path(folder).is_dir():
             raise UserError(f"{folder} is not a folder: give the folder that fairseq-preprocess has written")
-    if args.temperature != 1.0:
+    if args.temperature != 1.0 and not decodes:
         raise UserError(f"--temperature {args.temperature} has no meaning here: this command has its own temperatures")
-    if getattr(args, "decoding", "beam") != "beam":
+    if decodes and getattr(args, "decoding", "beam") == "beam":
+        raise UserError("beam search makes no records: give --decoding dcmbr or mbr, and a task of this package")
+    if not decodes and getattr(args, "decoding", "beam") != "beam":
         raise UserError(f"--decoding {args.decoding} has no meaning here: leave it out")
     return convert_namespace_to_omegaconf(args)
 

@@ -58,7 +58,7 @@ class RecordWriter:
             folder = Path(tempfile.gettempdir()) if is_stream(path) else self.path.parent
             folder.mkdir(parents=True, exist_ok=True)
             self._temporary = Temporary(self.path, folder)
-        self._rows = RowFile(open(self._temporary.descriptor, "w+b", closefd=False))
+        self._rows = RowFile(open(self._temporary.descriptor, "w+b", closefd=False), self.path.name.endswith(".gz"))
         self._missing: set[int] | None = None  # None: the run is open-ended
         self._process = os.getpid()
         atexit.register(self._at_exit)

@@ -1,22 +1,30 @@
 """Records that are kept while a long sampling run goes on, so that it can go on later where it was cut off."""
 
+import contextlib
 import fcntl
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from dcmbr_fairseq.errors import UserError
-from dcmbr_fairseq.files.errors import PathLike, writing
+from dcmbr_fairseq.files.errors import PathLike, is_full, writing
 from dcmbr_fairseq.files.json_lines import shown
 from dcmbr_fairseq.files.places import check_output
 from dcmbr_fairseq.pools.row_file import RowFile
 from dcmbr_fairseq.pools.rows import parse_versioned
 
 
+def remove_partial(path: PathLike) -> None:
+    """Remove what a run that was killed in its last moment has left beside its finished file."""
+    with writing(path):
+        Path(f"{path}.partial").unlink(missing_ok=True)
+
+
 class ResumableWriter:
     """Rows written to ``PATH.partial`` as they come, and to ``PATH``, sorted by id, by :meth:`finish`.
 
-    Rows of an earlier run are kept; a line that was cut off is dropped.
+    Rows of an earlier run are kept; a line that was cut off is dropped. Where the name ends in ``.gz`` the partial file
+    is packed too, batch by batch.
 
     Args:
         path: the file to be written in the end.
@@ -37,7 +45,10 @@ class ResumableWriter:
         check_output(self.partial)
         with writing(self.partial):
             self.partial.parent.mkdir(parents=True, exist_ok=True)
-            self._rows = RowFile(open(self.partial, "a+b"))
+            file = open(self.partial, "a+b")
+        file.seek(0)
+        packed = self.path.name.endswith(".gz") and file.read(1) in (b"", b"\x1f")  # before 0.2.0 it was plain
+        self._rows = RowFile(file, packed)
         try:
             fcntl.flock(self._rows.file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
@@ -51,7 +62,7 @@ class ResumableWriter:
 
     def _read_rows(self, check: Callable[[Mapping[str, Any]], None]) -> None:
         """Find the rows of an earlier run."""
-        for number, line in enumerate(self._rows.whole_lines(), 1):
+        for number, line in enumerate(self._rows.whole_lines(self.partial), 1):
             try:
                 row = parse_versioned(line.decode("ascii"))
                 if type(row.get("id")) is not int:
@@ -68,15 +79,23 @@ class ResumableWriter:
         return self._rows.ids
 
     def write(self, rows: Iterable[Mapping[str, Any]]) -> None:
-        """Append the rows of a batch, without those that are here; they survive the end of this program."""
-        with writing(self.partial):
+        """Append the rows of a batch, without those that are here; they survive the end of this program.
+
+        Raises:
+            UserError: they cannot be written; the rows before them stay for a later run.
+        """
+        with self._keeping_what_there_is():
             for row in rows:
                 if row["id"] not in self._rows:
                     self._rows.append({**row, **self.common})
-            self._rows.file.flush()
+            self._rows.flush()
 
     def finish(self) -> None:
-        """Write the file itself, whole or not at all, and remove the partial one."""
+        """Write the file itself, whole or not at all, and remove the partial one.
+
+        Raises:
+            UserError: it cannot be written; the partial one stays for a later run.
+        """
         self._rows.publish(self.path)
         self.partial.unlink()
         self._rows.file.close()
@@ -86,4 +105,18 @@ class ResumableWriter:
         if not self._rows.file.closed:
             if not self._rows.ids:
                 self.partial.unlink()
-            self._rows.file.close()
+            with contextlib.suppress(OSError):  # a full disk refuses what is still in the buffer
+                self._rows.file.close()
+
+    @contextlib.contextmanager
+    def _keeping_what_there_is(self) -> Iterator[None]:
+        try:
+            with writing(self.partial):
+                yield
+        except UserError as error:
+            if not is_full(error.__cause__):
+                raise
+            raise UserError(
+                f"the disk is full: {self.partial} keeps the sentences before; free some space, and run the same "
+                "command again: it goes on from there"
+            ) from error

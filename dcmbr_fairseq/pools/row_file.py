@@ -1,45 +1,100 @@
 """Rows in a file as they come, and sorted by id in the end: what the writers of records share."""
 
+import io
+from collections import OrderedDict
 from collections.abc import Iterator, Mapping
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
 from dcmbr_fairseq.files.errors import PathLike
+from dcmbr_fairseq.files.members import members, pack, unpack
 from dcmbr_fairseq.files.writing import atomic_writer
 from dcmbr_fairseq.pools.rows import format_row
 
+#: Bytes of rows that are packed together where nobody asks for it earlier.
+PACKED_AT_ONCE = 2**20
+#: Bytes of unpacked rows that are kept while rows are sorted: those of a few thousand sentences.
+KEPT_UNPACKED = 2**26
+
+
+class _Place(NamedTuple):
+    """Where a row stands: its piece (packed files), its first byte there or in the file, its length."""
+
+    piece: int
+    first: int
+    length: int
+
 
 class RowFile:
-    """Rows in an open binary file, in the order in which they came; only ids and byte offsets stay in memory.
+    """Rows in an open binary file, in the order in which they came; only ids and places stay in memory.
 
     Args:
         file: open for reading and for appending, and empty or not yet looked at.
+        packed: rows are packed by gzip, piece by piece (``files/members.py``).
     """
 
-    def __init__(self, file: BinaryIO) -> None:
-        self.file = file
-        self._spans: dict[int, tuple[int, int]] = {}  # id -> first byte, length
-        self._end = 0
+    def __init__(self, file: BinaryIO, packed: bool = False) -> None:
+        self.file, self.packed = file, packed
+        self._places: dict[int, _Place] = {}
+        self._end = 0  # of the rows that are known, in the file
+        self._pieces: list[tuple[int, int]] = []  # first byte and length of each piece
+        self._waiting: list[bytes] = []  # lines of the piece to come
+        self._waiting_bytes = 0
 
     @property
     def ids(self) -> set[int]:
         """The sentences whose rows are here."""
-        return set(self._spans)
+        return set(self._places)
 
     def __contains__(self, row_id: int) -> bool:
-        return row_id in self._spans
+        return row_id in self._places
 
     def append(self, row: Mapping[str, Any]) -> None:
-        """Write one row; it may stay in the file's buffer.
+        """Write one row; it may stay in memory until :meth:`flush`.
 
         Raises:
             UserError: a number in it is not finite.
         """
         line = format_row(row).encode("ascii") + b"\n"
-        self.file.write(line)
-        self.note(row["id"], line)
+        if not self.packed:
+            self.file.write(line)
+            self.note(row["id"], line)
+            return
+        self._places[row["id"]] = _Place(len(self._pieces), self._waiting_bytes, len(line))
+        self._waiting.append(line)
+        self._waiting_bytes += len(line)
+        if self._waiting_bytes >= PACKED_AT_ONCE:
+            self._pack()
 
-    def whole_lines(self) -> Iterator[bytes]:
-        """The lines that an earlier run left, each to be :meth:`note`d; one that was cut off ends them."""
+    def flush(self) -> None:
+        """Hand all rows to the system: they survive the end of this program."""
+        self._pack()
+        self.file.flush()
+
+    def _pack(self) -> None:
+        if self._waiting:
+            piece = pack(b"".join(self._waiting))
+            self._waiting, self._waiting_bytes = [], 0
+            self.file.write(piece)
+            self._pieces.append((self._end, len(piece)))
+            self._end += len(piece)
+
+    def whole_lines(self, name: object) -> Iterator[bytes]:
+        """The lines that an earlier run left, each to be :meth:`note`d; one that was cut off ends them.
+
+        Args:
+            name: what the file is called.
+
+        Raises:
+            UserError: it is damaged.
+        """
+        if self.packed:
+            for piece in members(self.file, name):
+                self._pieces.append((piece.first, piece.length))
+                self._waiting_bytes = 0
+                yield from io.BytesIO(piece.content)
+                self._end = piece.first + piece.length
+            self._waiting_bytes = 0
+            return
         self.file.seek(0)
         for line in self.file:
             if not line.endswith(b"\n"):
@@ -48,18 +103,35 @@ class RowFile:
 
     def note(self, row_id: int, line: bytes) -> None:
         """Remember that the next line of the file is this row."""
-        self._spans[row_id] = (self._end, len(line))
-        self._end += len(line)
+        if self.packed:
+            self._places[row_id] = _Place(len(self._pieces) - 1, self._waiting_bytes, len(line))
+            self._waiting_bytes += len(line)
+        else:
+            self._places[row_id] = _Place(0, self._end, len(line))
+            self._end += len(line)
 
     def forget_the_rest(self) -> None:
         """Cut the file after the last row that is known."""
         self.file.truncate(self._end)
+        self.file.seek(self._end)
 
     def publish(self, path: PathLike) -> None:
         """Write the rows to ``path``, sorted by id; it appears whole or not at all."""
-        self.file.flush()
+        self.flush()
+        unpacked: OrderedDict[int, bytes] = OrderedDict()
         with atomic_writer(path) as out:
-            for row_id in sorted(self._spans):
-                first, length = self._spans[row_id]
-                self.file.seek(first)
-                out.write(self.file.read(length).decode("ascii"))
+            for row_id in sorted(self._places):
+                out.write(self._read(self._places[row_id], unpacked).decode("ascii"))
+
+    def _read(self, place: _Place, unpacked: "OrderedDict[int, bytes]") -> bytes:
+        if not self.packed:
+            self.file.seek(place.first)
+            return self.file.read(place.length)
+        if place.piece not in unpacked:
+            first, length = self._pieces[place.piece]
+            self.file.seek(first)
+            unpacked[place.piece] = unpack(self.file.read(length))
+            while len(unpacked) > 1 and sum(map(len, unpacked.values())) > KEPT_UNPACKED:
+                unpacked.popitem(last=False)
+        unpacked.move_to_end(place.piece)
+        return unpacked[place.piece][place.first : place.first + place.length]

@@ -159,7 +159,8 @@ class DecodingMixin:
         if seq_gen_cls is not None or prefix_allowed_tokens_fn is not None:
             raise UserError(f"prefix_allowed_tokens_fn has no meaning with --decoding {options.decoding}: use beam")
         extra = {k: v for k, v in (extra_gen_cls_kwargs or {}).items() if k not in ("lm_model", "lm_weight")}
-        if options.decoding == "sample" and values["pools_out"] is None:
+        recorder = extra.pop("recorder", None)  # a caller may bring one
+        if options.decoding == "sample" and values["pools_out"] is None and recorder is None:
             options = options.printed_draws(getattr(args, "nbest", 1))
         logger.info("decoding: %s", options.describe())
         utility = None
@@ -179,7 +180,7 @@ class DecodingMixin:
                 "make_texts": self._validation_texts if self._validating else self._texts,
                 "seed": self._seed(args),
                 "nbest": getattr(args, "nbest", 1),
-                "recorder": self._recording.open(values["pools_out"], self._identity),
+                "recorder": recorder or self._recording.open(values["pools_out"], self._identity),
                 "languages": self.language_tokens(),
             },
         )

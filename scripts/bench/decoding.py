@@ -98,14 +98,16 @@ def trained_world(checkpoint: Path, data: Path, text: Path, bpe_codes: Path, sen
     return World(model, task.target_dictionary, sample, texts)
 
 
-def random_world(words: int, sentences: int, source_length: int) -> World:
-    """Transformer-base dimensions with random weights, where hardly any prefixes are shared."""
+def random_world(
+    words: int, sentences: int, source_length: int, architecture: Callable[[Namespace], None] = base_architecture
+) -> World:
+    """Random weights, of Transformer-base's dimensions or another's, where hardly any prefixes are shared."""
     torch.manual_seed(1)
     dictionary = Dictionary()
     for number in range(words - len(dictionary)):
         dictionary.add_symbol(f"w{number}")
     args = Namespace(share_all_embeddings=True)
-    base_architecture(args)
+    architecture(args)
     model = TransformerModel.build_model(args, Namespace(source_dictionary=dictionary, target_dictionary=dictionary))
     src_tokens = torch.randint(dictionary.nspecial, words, (sentences, source_length))
     src_tokens[:, -1] = dictionary.eos()

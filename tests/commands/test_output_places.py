@@ -32,6 +32,8 @@ WITHOUT_A_MODEL: dict[str, str] = {
     "corpus filter report": "corpus filter src.txt ref.txt --processes 1 --out one.txt other.txt --report {out}",
     "distill-data": "distill-data records.jsonl --out {out} other.txt",
     "distill-data report": "distill-data records.jsonl --out one.txt other.txt --report {out}",
+    "merge": "merge records.jsonl --output {out}",
+    "merge text": "merge records.jsonl --output all.jsonl --translations {out}",
     "corpus normalize": "corpus normalize ref.txt {out} --lang de --processes 1",
 }
 WITH_A_MODEL: dict[str, str] = {
@@ -43,8 +45,8 @@ WITH_A_MODEL: dict[str, str] = {
     "tune": "temperature --tune {data} --path {model} --cpu --first 1 --output {out}",
     "tune surface": "temperature --tune {data} --path {model} --cpu --first 1 --surface {out}",
 }
-#: These print, or write nothing.
-NO_OUTPUT = {"flags", "user-dir"}
+#: These print, write nothing, or write into a folder (tests/scale).
+NO_OUTPUT = {"flags", "generate", "user-dir"}
 
 ROWS = "task\tmodel\tlabel_smoothing\tdecoding\tmetric\tscore\tentropy\n" + "".join(
     f"en-de\tm{i}\t0.{i}\tbeam\tBLEU\t{30 + i * i}\t{1 + i / 3}\n" for i in range(4)

@@ -49,6 +49,7 @@ CLASSES: dict[tuple[str, str], tuple[str, str]] = {
     ("mbart50.md", "import dcmbr_fairseq"): (PARSED, "needs mBART-50"),
     ("mbart50.md", "export MBART50"): (PARSED, "needs mBART-50"),
     ("mbart50.md", "scripts/mbart50/train_small.sh"): (PARSED, "trains for an hour"),
+    ("scale.md", ""): (SHOWN, "needs a cluster, a GPU or hours; tests/scale runs dcmbr generate and merge"),
     ("training.md", ""): (PARSED, "trains for days, on GPUs"),
     ("utilities.md", "$ dcmbr utilities"): (RUN, ""),
     ("utilities.md", "apt-get"): (PARSED, "needs a network"),
