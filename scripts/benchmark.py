@@ -25,6 +25,7 @@ HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE / "bench"))
 import decoding  # noqa: E402
 import kernels  # noqa: E402
+import whole  # noqa: E402
 
 DEMO = HERE.parent / "work" / "demo"
 
@@ -41,7 +42,10 @@ def main() -> None:
     parser.add_argument("--kernel-text", type=Path, help="sentences for the utility kernels (default: made up)")
     parser.add_argument("--mbrs-decode", type=Path, help="mbrs-decode of an environment of its own, to compare with")
     parser.add_argument(
-        "--only", nargs="+", choices=("decoding", "base", "budget", "kernels", "mbrs"), help="some of the figures"
+        "--only",
+        nargs="+",
+        choices=("decoding", "whole", "ctranslate2", "base", "base-whole", "budget", "kernels", "mbrs"),
+        help="some of the figures; whole: decodes in batches of 16 and 64, on one thread and two",
     )
     args = parser.parse_args()
     torch.set_num_threads(1)
@@ -62,11 +66,24 @@ def _with_defaults(args: argparse.Namespace) -> argparse.Namespace:
 
 def benchmarks(args: argparse.Namespace) -> dict[str, Any]:
     """The figures asked for by name."""
-    world = decoding.trained_world(args.checkpoint, args.data, args.text, args.bpe_codes, args.sentences)
+
+    def own(sentences: int) -> decoding.World:
+        return decoding.trained_world(args.checkpoint, args.data, args.text, args.bpe_codes, sentences)
+
+    world = own(args.sentences)
     parts: dict[str, Callable[[], Any]] = {
         "decoding": lambda: decoding.decoding_benchmarks(world, args.runs),
+        "whole": lambda: {
+            f"batch of {size}, threads: {threads}": whole.whole_decodes(own(size), args.runs, threads)
+            for size in (16, 64) for threads in (1, 2)
+        },
+        "ctranslate2": lambda: whole.ctranslate2_benchmark(world, args.checkpoint, args.data, args.runs),
         "base": lambda: decoding.base_benchmark(args.runs),
         "budget": lambda: step_budget(args),
+        "base-whole": lambda: {
+            f"threads: {threads}": whole.whole_decodes(decoding.base_world(), args.runs, threads, max_len=16)
+            for threads in (1, 2)
+        },
         "kernels": lambda: kernels.kernel_benchmarks(args.kernel_text, None, args.runs),
     }
     if args.mbrs_decode is not None:

@@ -39,6 +39,10 @@ class World:
         self.model, self.target, self.sample, self.texts = model, target, sample, texts
         self.sources = source_sentences(sample["net_input"]["src_tokens"], target.pad())
 
+    def source_pieces(self) -> list[list[str]]:
+        """The tokens of the sources as strings, without the end of sentence; for models with one joint dictionary."""
+        return [[self.target[token] for token in source if token != self.target.eos()] for source in self.sources]
+
     def fairseq(self, beam: int, temperature: float = 1.0, sampling: bool = False, **limits: Any) -> SequenceGenerator:
         """fairseq's own generator: beam search, or its sampling of ``beam`` hypotheses."""
         strategy = search.Sampling(self.target) if sampling else None
@@ -46,22 +50,26 @@ class World:
             [self.model], self.target, beam_size=beam, temperature=temperature, search_strategy=strategy, **limits
         )
 
-    def sample_pool(self, size: int, temperature: float, max_len: int = 200) -> Sampled:
+    def sample_pool(
+        self, size: int, temperature: float, max_len: int = 200, draws: str = "independent"
+    ) -> Sampled:
         """Our pool of the batch."""
         support = Support(self.target.eos(), (self.target.pad(),), 1, self.target.unk())
         with torch.no_grad():
             make_decoder = encode([self.model], self.sample["net_input"], self.target.pad())
             limits = torch.full((len(self.sources),), max_len).numpy()
             batch = SamplingBatch(self.sources, limits, self.target.eos())
-            return PrefixSampler(support).sample(make_decoder, batch, [PoolSpec(size, temperature, 0)])
+            return PrefixSampler(support, draws=draws).sample(make_decoder, batch, [PoolSpec(size, temperature, 0)])
 
-    def dcmbr(self, size: int, utility: str = "chrf") -> MBRSequenceGenerator:
+    def dcmbr(
+        self, size: int, utility: str = "chrf", draws: str = "independent", **limits: Any
+    ) -> MBRSequenceGenerator:
         """Our whole decode: pools, texts, utilities, choice; nothing is kept from earlier batches."""
         values = {name: value for name, value in vars(DecodingConfig()).items() if name != "_name"}
-        values.update(decoding="dcmbr", num_hyp=size, utility=utility)
+        values.update(decoding="dcmbr", num_hyp=size, utility=utility, draws=draws)
         return MBRSequenceGenerator(
             [self.model], self.target, options=decoding_options(values), utility=build_utility(utility, {}),
-            make_texts=lambda generator: self.texts(), seed=1,
+            make_texts=lambda generator: self.texts(), seed=1, **limits,
         )  # fmt: skip
 
 
@@ -128,7 +136,7 @@ def pool_benchmark(world: World, size: int, temperature: float, runs: int, max_l
     sampled = world.sample_pool(size, temperature, max_len)
     distinct = [len(pool.tokens) for (pool,) in sampled.pools]
     counts = {"rows": sampled.rows, "tokens": sampled.tokens, "distinct_a_sentence": sum(distinct) / len(distinct)}
-    return {**_report(times, "fairseq", "ours"), **memory, **counts}
+    return {**report_of(times, "fairseq", "ours"), **memory, **counts}
 
 
 def decode_benchmark(world: World, size: int, runs: int) -> dict[str, Any]:
@@ -142,10 +150,11 @@ def decode_benchmark(world: World, size: int, runs: int) -> dict[str, Any]:
         },
         runs,
     )
-    return _report(times, "fairseq", "ours")
+    return report_of(times, "fairseq", "ours")
 
 
-def _report(times: dict[str, Times], slower: str, faster: str) -> dict[str, Any]:
+def report_of(times: dict[str, Times], slower: str, faster: str) -> dict[str, Any]:
+    """Milliseconds of each, and how many times faster the one is than the other."""
     report: dict[str, Any] = {f"{name}_ms": found.rounded(1) for name, found in times.items()}
     return {**report, "times_faster": ratio(times[slower], times[faster]).rounded(2)}
 
@@ -158,10 +167,14 @@ def decoding_benchmarks(world: World, runs: int, sizes: tuple[int, ...] = (50, 2
     return report
 
 
+def base_world() -> World:
+    """Transformer-base dimensions and random weights: 4 sentences of 20 words, 32,000 words."""
+    return random_world(words=32000, sentences=4, source_length=20)
+
+
 def base_benchmark(runs: int, size: int = 50, max_len: int = 16) -> dict[str, Any]:
-    """The pool with Transformer-base dimensions and random weights: 4 sentences, 32,000 words, translations of 16."""
-    world = random_world(words=32000, sentences=4, source_length=20)
-    return pool_benchmark(world, size, 0.5, runs, max_len)
+    """The pool with Transformer-base dimensions and random weights, translations of 16."""
+    return pool_benchmark(base_world(), size, 0.5, runs, max_len)
 
 
 def mbrs_benchmark(world: World, mbrs_decode: Path, runs: int, size: int = 50) -> dict[str, Any]:
@@ -196,5 +209,5 @@ def mbrs_benchmark(world: World, mbrs_decode: Path, runs: int, size: int = 50) -
             runs,
         )
     net = Times(*(a - b for a, b in zip(times["fairseq"], times["start_of_mbrs"], strict=True)))
-    report = _report(times, "fairseq", "ours")
+    report = report_of(times, "fairseq", "ours")
     return {**report, "times_faster_without_start": ratio(net, times["ours"]).rounded(2)}
