@@ -243,4 +243,8 @@ def _differing(now: Any, then: Any) -> tuple[str, str]:
 
 def _orphaned() -> bool:
     """Whether the launcher of this process has gone, however it ended."""
-    return os.environ.get(LAUNCHER, str(os.getppid())) != str(os.getppid())
+    try:
+        os.kill(int(os.environ.get(LAUNCHER, os.getpid())), 0)
+    except OSError as error:
+        return isinstance(error, ProcessLookupError)
+    return False

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from fairseq.models.fconv import FConvModel
+from fairseq.models.fconv import base_architecture as fconv_architecture
 from fairseq.models.lstm import LSTMModel
 from fairseq.models.lstm import base_architecture as lstm_architecture
 from rehearsed import rehearsal
@@ -17,7 +19,9 @@ from dcmbr_fairseq.decoders.encoding import encode
 from dcmbr_fairseq.decoding.generator import MBRSequenceGenerator, TextSide
 from dcmbr_fairseq.decoding.options import DecodingConfig, decoding_options
 from dcmbr_fairseq.decoding.texts import Detokenizer
+from dcmbr_fairseq.pools.draws import PoolSpec
 from dcmbr_fairseq.preflight.languages import LanguageTokens
+from dcmbr_fairseq.sampling.prefix_sampler import PrefixSampler, SamplingBatch
 from dcmbr_fairseq.sampling.support import Support
 from dcmbr_fairseq.search.exact_search import ExactSearch, Target
 from dcmbr_fairseq.utilities import build_utility
@@ -59,12 +63,25 @@ def lstm() -> Any:
     return model
 
 
+def fconv() -> Any:
+    torch.manual_seed(4)
+    sizes = {f"{side}_{name}": value for side in ("encoder", "decoder")
+             for name, value in (("embed_dim", 16), ("layers", "[(16, 3)] * 2"))}  # fmt: skip
+    args = Namespace(**sizes, max_source_positions=64, max_target_positions=64)
+    fconv_architecture(args)
+    task = Namespace(source_dictionary=toy_dictionary(WORDS), target_dictionary=toy_dictionary(WORDS))
+    model = FConvModel.build_model(args, task).eval()
+    model.make_generation_fast_()  # as fairseq-generate prepares it
+    return model
+
+
 MODELS: dict[str, Callable[[], list[Any]]] = {
     "transformer": lambda: [toy_transformer(WORDS)],
     "ensemble": lambda: [toy_transformer(WORDS), toy_transformer(WORDS, seed=5)],
     "post-norm, shared": lambda: [toy_transformer(WORDS, share_decoder_input_output_embed=True)],
     "any transformer": lambda: [toy_transformer(WORDS, decoder_learned_pos=True, adaptive_input=False)],
     "lstm": lambda: [lstm()],
+    "fconv": lambda: [fconv()],
 }
 
 
@@ -148,3 +165,20 @@ def test_exact_search(kind: str) -> None:
 
     expected, found, _ = on_both(MODELS[kind](), search)
     assert_same(found, expected)
+
+
+def test_a_step_has_one_wait_and_two_copies() -> None:
+    """One copy for the decoder and one for the draws, one back; what else there is belongs to the batch."""
+    decoder, support = rehearsal.to_device(toy_transformer(WORDS)), Support(EOS, (PAD,), 1)
+    sources = SOURCES[:3]
+    with rehearsal.rehearse() as counts:
+        with torch.no_grad():
+            make_decoder = encode([decoder], rehearsal.to_device(net_input(sources)), PAD)
+        before = counts.waits
+        sampled = PrefixSampler(support).sample(
+            make_decoder, SamplingBatch(sources, np.full(3, 9), EOS), [PoolSpec(6, 0.5, 0), PoolSpec(5, 0.9, 1)]
+        )
+    steps = max(len(tokens) for pools in sampled.pools for pool in pools for tokens in pool.tokens)
+    copies = sum(n for place, n in counts.places.items() if place.startswith("to_device") and "transfer.py" in place)
+    assert counts.waits - before == counts.to_host == steps
+    assert 2 * steps <= copies <= 3 * steps  # now and then the sources are laid out anew

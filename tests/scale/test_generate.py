@@ -13,13 +13,14 @@ from pathlib import Path
 from typing import Any
 
 import faulty_utility
+import programs
 import pytest
-from fairseq_commands import REPOSITORY, run
 from in_process import Fairseq
 from toy_world import Toy
 
 from dcmbr_fairseq import cli
 from dcmbr_fairseq.pools import row_file
+from dcmbr_fairseq.runs.decode import LAUNCHER
 
 KILLED = -signal.SIGKILL
 
@@ -88,14 +89,15 @@ def test_any_number_of_processes_gives_the_same_bytes(toy, undisturbed, tmp_path
     assert (tmp_path / "text").read_text("utf-8").splitlines() == texts
 
 
-def test_processes_on_this_machine(toy, undisturbed, tmp_path) -> None:
-    """Real processes, each told its number as torchrun does; TERM ends them between two batches, or before."""
-    command = [sys.executable, "-P", "-m", "dcmbr_fairseq.cli", *line(toy, tmp_path / "out", "--processes", 2)]
-    done = run(command, cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(REPOSITORY)})
-    assert "process" not in done.stdout and "next: dcmbr merge" in done.stderr
+def test_processes_on_this_machine(toy, undisturbed, tmp_path, monkeypatch) -> None:
+    """Real processes, each told its number as torchrun does; a file that one of them cannot use fails the whole."""
+    monkeypatch.setattr(sys, "executable", programs.python())
+    assert generate(toy, tmp_path / "out", "--processes", 2) == 0
     shards = [str(path) for path in (tmp_path / "out").glob("records.*-of-2.jsonl.gz")]
     assert cli.main(["merge", *shards, "--output", str(tmp_path / "all")]) == 0
     assert (tmp_path / "all").read_bytes() == undisturbed
+    Path(shards[0]).write_bytes(b"damaged")
+    assert generate(toy, tmp_path / "out", "--processes", 2) == 1
 
 
 # --- ends --------------------------------------------------------------------------------------------------------
@@ -287,6 +289,17 @@ def test_options_that_do_not_go_with_it(toy, tmp_path, capsys, monkeypatch) -> N
         assert generate(toy, tmp_path / "out", *other) == 1
         assert sentence in capsys.readouterr().err.splitlines()[-1]
     assert not (tmp_path / "out").exists()
+
+
+def test_a_launcher_that_is_gone_ends_its_processes_after_their_batch(toy, tmp_path, monkeypatch, caplog) -> None:
+    child = os.fork()
+    if child == 0:
+        os._exit(0)
+    os.waitpid(child, 0)
+    monkeypatch.setenv(LAUNCHER, str(child))
+    with caplog.at_level("INFO"):
+        assert generate(toy, tmp_path / "out", *FLAGS) == 75
+    assert "ended by the end of its launcher after 4 of 23 sentences" in caplog.text
 
 
 def test_two_processes_with_one_number_are_refused(toy, half, capsys) -> None:
