@@ -17,6 +17,35 @@ JOBS="${JOBS:-$(nproc)}"
 USER_DIR="$ROOT/dcmbr_fairseq"
 PRINT_ONLY="" # set by what only shows a command
 
+# in_own_group SCRIPT ARGUMENT...: run a script as a process group, and end as it ends. A signal to this process goes to
+# the whole group: bash alone would die of it and leave what it has started, a training say, running. Scripts that
+# this one calls belong to its group.
+in_own_group() {
+    local group ended="" status
+    export DCMBR_IN_GROUP=1
+    [[ ! -t 0 ]] || exec </dev/null # nothing here asks the user, and only a terminal's own group may read from it
+    set -m # a job in the background is a group
+    "$BASH" "$@" &
+    group=$!
+    set +m
+    for name in TERM HUP INT; do
+        # shellcheck disable=SC2064  # these names, now
+        trap "ended=$name; kill -$name -- -$group 2>/dev/null || true" "$name"
+    done
+    while true; do # a signal ends wait, not the script
+        wait "$group" 2>/dev/null && status=0 || status=$?
+        kill -0 "$group" 2>/dev/null || break
+    done
+    [[ -n "$ended" ]] || exit "$status"
+    while kill -0 -- "-$group" 2>/dev/null; do sleep 0.1; done # what it has started is cleaning up
+    trap - "$ended"
+    kill "-$ended" $$
+}
+if [[ -z "${DCMBR_IN_GROUP:-}" && "${BASH_SOURCE[-1]}" == "$0" ]]; then
+    in_own_group "$0" "$@"
+    exit
+fi
+
 log() { printf '%s | %s\n' "$(date +%H:%M:%S)" "$*" >&2; }
 
 die() {

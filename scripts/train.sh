@@ -109,6 +109,7 @@ if ((MAX_UPDATE == 0 || UPDATES < MAX_UPDATE)) && grep --quiet 'Stopping trainin
         "The hours count all runs together: give more"
     exit 75
 fi
-printf 'updates %s\nmax_update %s\nmax_epoch %s\n' "$UPDATES" "$MAX_UPDATE" "$MAX_EPOCH" >"$SAVE_DIR/finished.partial"
-mv "$SAVE_DIR/finished.partial" "$SAVE_DIR/finished"
+TEMPORARY="$(temporary_name "$SAVE_DIR/finished")"
+printf 'updates %s\nmax_update %s\nmax_epoch %s\n' "$UPDATES" "$MAX_UPDATE" "$MAX_EPOCH" >"$TEMPORARY"
+mv "$TEMPORARY" "$SAVE_DIR/finished"
 log "trained: $SAVE_DIR, $UPDATES updates"

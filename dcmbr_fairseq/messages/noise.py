@@ -4,6 +4,8 @@ import logging
 
 from dcmbr_fairseq.errors import wants_traceback
 
+#: fairseq's own commands import fairseq before they import us: what its import says, as the first of these does, is
+#: dropped in `dcmbr`; the pipelines filter it out of what their programs say (worth_reading in scripts/lib/decode.sh).
 #: Logger -> how its lines begin that are dropped. The overrides are 17 KB before the sentence that says what is wrong.
 NOISE = {
     "fairseq.tasks.text_to_speech": "Please install tensorboardX",

@@ -1,13 +1,13 @@
 """Records that are kept while a long sampling run goes on, so that it can go on later where it was cut off."""
 
 import contextlib
-import fcntl
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.files.errors import PathLike, is_full, writing
+from dcmbr_fairseq.files.journals import open_journal
 from dcmbr_fairseq.files.json_lines import shown
 from dcmbr_fairseq.files.places import check_output
 from dcmbr_fairseq.pools.row_file import RowFile
@@ -43,17 +43,10 @@ class ResumableWriter:
     ) -> None:
         self.path, self.partial, self.common = Path(path), Path(f"{path}.partial"), common or {}
         check_output(self.partial)
-        with writing(self.partial):
-            self.partial.parent.mkdir(parents=True, exist_ok=True)
-            file = open(self.partial, "a+b")
+        file = open_journal(self.partial)
         file.seek(0)
         packed = self.path.name.endswith(".gz") and file.read(1) in (b"", b"\x1f")  # before 0.2.0 it was plain
         self._rows = RowFile(file, packed)
-        try:
-            fcntl.flock(self._rows.file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            self._rows.file.close()
-            raise UserError(f"{self.partial} is being written by another program: wait for its end") from error
         try:
             self._read_rows(check)
         except BaseException:

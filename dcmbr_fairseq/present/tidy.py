@@ -1,5 +1,6 @@
 """Writing tidy tables: rows as TSV or JSON lines, and a journal that lets a long measurement go on where it stopped."""
 
+import contextlib
 import json
 import math
 import os
@@ -10,6 +11,7 @@ from typing import Any
 
 from dcmbr_fairseq.errors import UserError, lone_surrogate
 from dcmbr_fairseq.files.errors import PathLike, reading, writing
+from dcmbr_fairseq.files.journals import open_journal
 from dcmbr_fairseq.files.json_lines import format_object, shown
 from dcmbr_fairseq.files.places import check_output, is_stream
 from dcmbr_fairseq.files.writing import atomic_writer
@@ -135,7 +137,8 @@ class Journal:
         settings: what the rows depend on beside their keys. A journal with other settings is refused.
 
     Raises:
-        UserError: the output exists, or is no place for a file; or the journal was begun with other settings.
+        UserError: the output exists, or is no place for a file; the journal was begun with other settings, or another
+            program is writing it.
     """
 
     def __init__(self, output: PathLike, settings: Mapping[str, Any]) -> None:
@@ -149,15 +152,18 @@ class Journal:
         self._rows: dict[str, list[Row]] = {}
         head = json.dumps({"settings": settings}, sort_keys=True)
         check_output(self.path)
-        if self.path.exists():
+        self._file = open_journal(self.path)
+        try:
             self._resume(head)
-        else:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            self._append(head)
+        except BaseException:
+            with contextlib.suppress(OSError):  # a full disk, which has been told already
+                self.close()
+            raise
 
     def _resume(self, head: str) -> None:
         with reading(self.path):
-            data = self.path.read_bytes()
+            self._file.seek(0)
+            data = self._file.read()
         whole = data[: data.rfind(b"\n") + 1]
         lines = whole.decode(errors="replace").split("\n")[:-1]
         entries = [self._entry(number, line) for number, line in enumerate(lines, 1)]
@@ -166,8 +172,8 @@ class Journal:
                 f"{self.path} was begun with other settings ({_difference(lines[0], head)}): "
                 "delete it, or give another --output"
             )
-        with writing(self.path), open(self.path, "r+b") as file:
-            file.truncate(len(whole))
+        with writing(self.path):
+            self._file.truncate(len(whole))
         if not lines:
             self._append(head)
         for entry in entries[1:]:
@@ -199,12 +205,17 @@ class Journal:
         """Write the table, and remove the journal."""
         write_rows(rows, self.output)
         self.path.unlink()
+        self.close()
+
+    def close(self) -> None:
+        """Leave what there is to a later run."""
+        self._file.close()
 
     def _append(self, line: str) -> None:
-        with writing(self.path), open(self.path, "a", encoding="utf-8") as file:
-            file.write(line + "\n")
-            file.flush()
-            os.fsync(file.fileno())
+        with writing(self.path):
+            self._file.write(f"{line}\n".encode())
+            self._file.flush()
+            os.fsync(self._file.fileno())
 
 
 def _difference(found: str, wanted: str) -> str:

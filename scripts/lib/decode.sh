@@ -92,9 +92,11 @@ decoded() {
     local unfinished
     [[ -d "$1" ]] || return 0
     while read -r unfinished; do
-        log "WARNING: $1/${unfinished%.partial} has not been finished and is left out: run the decode script again"
-    done < <(cd "$1" && find . -name '*.partial' -type d -printf '%P\n' | sort)
-    (cd "$1" && find . -name seconds -not -path '*.partial*' -printf '%P\n' | sed 's,/seconds$,,' | sort)
+        log "WARNING: $1/$unfinished has not been finished and is left out: run the decode script again"
+    done < <(cd "$1" && find . -name '.*.????????.tmp' -type d -printf '%P\n' |
+        sed -E 's,(^|/)\.([^/]*)\.[^/]{8}\.tmp$,\1\2,' | sort --unique)
+    # .partial: what version 0.1.0 called unfinished folders
+    (cd "$1" && find . -name seconds -not -path '*/.*.tmp/*' -not -path '*.partial/*' -printf '%P\n' | sed 's,/seconds$,,' | sort)
 }
 
 # score REFERENCES OUT_STEM BASE FOLDER...: one table of BLEU and chrF for what generate left in BASE/FOLDER, printed and

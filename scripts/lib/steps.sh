@@ -14,7 +14,7 @@
 # succeeded. A SETTING is the name of a variable, or KEY=VALUE; an INPUT a path, or VARIABLE=PATH. An OUTPUT that was
 # made from others is refused, and the settings that differ are named: nothing is ever deleted or made anew over it.
 step() {
-    local name="$1" output="$2" partial="$2.partial" basis=() record
+    local name="$1" output="$2" temporary basis=() record
     shift 2
     while [[ "$1" != -- ]]; do
         basis+=("$1")
@@ -24,12 +24,24 @@ step() {
     if is_done "$name" "$output" "${basis[@]}"; then return; fi
     log "$name ..."
     record="$(made_from "$output" "${basis[@]}")"
-    rm -rf "$partial"
     mkdir -p "$(dirname "$output")"
-    "${@//\{\}/$partial}"
-    [[ -e "$partial" ]] || die "$name: the command succeeded but wrote nothing to $partial"
-    write_record "$output" "$partial" "$record"
-    mv "$partial" "$output"
+    remove_leftovers "$output"
+    temporary="$(temporary_name "$output")"
+    "${@//\{\}/$temporary}"
+    [[ -e "$temporary" ]] || die "$name: the command succeeded but wrote nothing to $temporary"
+    write_record "$output" "$temporary" "$record"
+    mv "$temporary" "$output"
+}
+
+# temporary_name OUTPUT: a new name beside OUTPUT for what is thrown away unless it becomes OUTPUT: .NAME.xxxxxxxx.tmp.
+temporary_name() { mktemp --dry-run "$(dirname "$1")/.$(basename "$1").XXXXXXXX" --suffix .tmp; }
+
+# remove_leftovers OUTPUT: what runs that were killed have left of OUTPUT and its record under temporary names.
+remove_leftovers() {
+    local name
+    name="$(basename "$1" | sed 's/[][?*\]/\\&/g')"
+    find "$(dirname "$1")" -mindepth 1 -maxdepth 1 \
+        \( -name ".$name.????????.tmp" -o -name ".$name.settings.????????.tmp" \) -exec rm -rf {} +
 }
 
 # is_done NAME OUTPUT [--with ...] [--from ...]: whether OUTPUT exists; stops where it was made from other things.
@@ -118,15 +130,16 @@ size_and_time() {
 
 # write_record OUTPUT FILE LINES: LINES, and what FILE holds, as the record of OUTPUT, unless it says that already.
 write_record() {
-    local partial="$1.settings.partial"
+    local temporary
+    temporary="$(temporary_name "$1.settings")"
     {
         [[ -z "$3" ]] || printf '%s\n' "$3"
         [[ ! -f "$2" ]] || printf '=\t%s\t%s\n' "$(contents "$2")" "$(size_and_time "$2")"
-    } >"$partial"
-    if cmp --silent "$partial" "$1.settings"; then
-        rm -f "$partial"
+    } >"$temporary"
+    if cmp --silent "$temporary" "$1.settings"; then
+        rm -f "$temporary"
     else
-        mv "$partial" "$1.settings" 2>/dev/null || [[ -f "$1.settings" ]] # another process of a training was faster
+        mv "$temporary" "$1.settings" 2>/dev/null || [[ -f "$1.settings" ]] # another process of a training was faster
     fi
 }
 

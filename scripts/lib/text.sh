@@ -82,5 +82,5 @@ binarise() {
     for name in "$@"; do tests+="${tests:+,}$text/$name"; done
     fairseq-preprocess --source-lang "$source" --target-lang "$target" --joined-dictionary \
         --trainpref "$text/train" --validpref "$text/valid" ${tests:+--testpref "$tests"} \
-        --destdir "$output" --workers "$JOBS" >&2
+        --destdir "$output" --workers "$JOBS" 2>&1 | worth_reading
 }

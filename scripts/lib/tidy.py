@@ -11,6 +11,8 @@ import re
 import sys
 from pathlib import Path
 
+from dcmbr_fairseq.files.writing import atomic_writer
+
 LABEL = re.compile(r"(mbr|dcmbr)-(.+)-n(\d+)(?:-t([\d.]+))?(?:-([\d.]+))?(?:-seed(\d+))?")
 COLUMNS = (
     "task", "subset", "sentences", "model", "label_smoothing", "alpha", "beta", "decoding", "num_hyp", "num_ref",
@@ -71,9 +73,7 @@ def rows(stem: str, base: Path, task: str, subset: str, run: str = "") -> list[d
 
 if __name__ == "__main__":
     stem, base, *names = sys.argv[1:]
-    partial = Path(f"{stem}.tsv.partial")
-    with partial.open("w", encoding="utf-8", newline="") as out:
+    with atomic_writer(f"{stem}.tsv") as out:
         writer = csv.DictWriter(out, COLUMNS, restval=NONE, delimiter="\t", lineterminator="\n")
         writer.writeheader()
         writer.writerows(rows(stem, Path(base), *names))
-    partial.replace(f"{stem}.tsv")

@@ -170,6 +170,41 @@ def test_good_places(inputs: Path, line: str) -> None:
     assert len(list((inputs / "made").rglob("*"))) >= 1
 
 
+#: Runs lines on a read-only mount and on a disk that is full, each with the sentences that it ends with, in a namespace
+#: where this may be mounted.
+MOUNTED = """
+import contextlib, errno, io, json, os, subprocess, sys
+from dcmbr_fairseq.cli import main
+for folder in ("readonly", "full"):
+    os.mkdir(folder)
+subprocess.run("mount -t tmpfs -o ro none readonly && mount -t tmpfs -o size=16k none full", shell=True, check=True)
+with contextlib.suppress(OSError), open("full/ballast", "wb", buffering=0) as ballast:
+    while True:
+        ballast.write(bytes(1024))
+found = []
+for line in json.load(sys.stdin):
+    for folder in ("readonly", "full"):
+        with contextlib.redirect_stderr(io.StringIO()) as said:
+            status = main(line.format(out=f"{folder}/out").split())
+        found.append((line, folder, status, said.getvalue(), os.listdir(folder)))
+print()  # after what the commands have said
+print(json.dumps(found))
+"""
+
+
+def test_read_only_mounts_and_full_disks(inputs: Path) -> None:
+    lines = [line.replace("{out}/figure", "{out}") for line in WITHOUT_A_MODEL.values()]
+    alone = ["unshare", "--user", "--map-root-user", "--mount"]
+    if subprocess.run([*alone, "true"], capture_output=True).returncode:
+        pytest.skip("nothing may be mounted here")
+    done = run([*alone, sys.executable, "-c", MOUNTED], stdin=json.dumps(lines))
+    for line, folder, status, said, left in json.loads(done.stdout.split("\n")[-2]):
+        (sentence,) = [text for text in said.split("\n") if f"dcmbr {line.split()[0]}: error: " in text]
+        assert status == 1 and "Traceback" not in said and f"{folder}/out" in sentence, sentence
+        assert {"readonly": "the file system is read-only", "full": "the disk is full"}[folder] in sentence
+        assert left == {"readonly": [], "full": ["ballast"]}[folder]
+
+
 # --- standard output, in processes of their own -----------------------------------------------------------------------
 
 

@@ -438,6 +438,7 @@ def test_a_byte_order_mark_is_no_text(tmp_path):
 WRITING = {
     "files/writing.py",
     "files/standard_streams.py",
+    "files/journals.py",
     "files/temporary.py",
     "present/tidy.py",
     "pools/resumable_writer.py",

@@ -38,6 +38,7 @@ def test_a_journal_goes_on_where_it_was_cut_off(tmp_path: Path) -> None:
     journal.add(("a", 0.5, True), [{"x": 3}])
     with journal.path.open("a") as file:
         file.write('{"key": ["a", 2], "ro')  # the power went off here
+    journal.close()
     again = Journal(output, settings)
     assert ("a", 1) in again and ("a", 0.5, True) in again and ("a", 2) not in again
     again.add(("a", 2), [{"x": 4}])
@@ -53,9 +54,24 @@ def test_even_its_first_line_may_be_cut_off(tmp_path: Path) -> None:
 
 
 def test_a_journal_of_something_else_is_refused(tmp_path: Path) -> None:
-    Journal(tmp_path / "out.tsv", {"size": 3})
+    Journal(tmp_path / "out.tsv", {"size": 3}).close()
     with pytest.raises(UserError, match="was begun with other settings .*3.*now .*4"):
         Journal(tmp_path / "out.tsv", {"size": 4})
+
+
+def test_two_runs_cannot_write_one_journal(tmp_path: Path) -> None:
+    """Nor does the second harm what the first has written, and it may go on when the first has ended."""
+    one = Journal(tmp_path / "out.tsv", {"size": 3})
+    one.add(("a",), [{"x": 1}])
+    for settings in ({"size": 3}, {"size": 4}):
+        with pytest.raises(UserError, match=r"out.tsv.partial is being written by another program: wait for its end"):
+            Journal(tmp_path / "out.tsv", settings)
+    one.add(("b",), [{"x": 2}])
+    one.close()
+    other = Journal(tmp_path / "out.tsv", {"size": 3})
+    assert ("a",) in other and ("b",) in other
+    other.finish(other.rows([("a",), ("b",)]))
+    assert [row["x"] for row in read_table(tmp_path / "out.tsv")] == ["1", "2"]
 
 
 def test_an_output_that_exists_is_refused_at_once(tmp_path: Path) -> None:

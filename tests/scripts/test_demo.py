@@ -58,10 +58,10 @@ def test_a_second_run_does_nothing_twice(first: "subprocess.CompletedProcess[str
 def test_half_written_steps_are_done_again(first: "subprocess.CompletedProcess[str]", work: Path) -> None:
     whole = (work / "bpe.codes").read_bytes()
     (work / "bpe.codes").unlink()
-    (work / "bpe.codes.partial").write_text("half")
+    (work / ".bpe.codes.0a1B2c3D.tmp").write_text("half")
     script("demo.sh", *TINY, WORK=work, **SMALL)
     assert (work / "bpe.codes").read_bytes() == whole
-    assert not list(work.rglob("*.partial"))
+    assert not list(work.rglob(".*.tmp"))
 
 
 def test_other_settings_are_refused_by_name(first: "subprocess.CompletedProcess[str]", work: Path) -> None:

@@ -2,9 +2,13 @@
 
 import os
 import shutil
+import signal
+import subprocess
+import time
 from pathlib import Path
 
-from pipeline_scripts import lib
+import pytest
+from pipeline_scripts import SCRIPTS, environment, lib
 
 #: two steps, the second from the output of the first, the first from a file outside that DATA names
 CHAIN = """
@@ -120,3 +124,59 @@ def test_a_folder_is_known_by_the_names_and_contents_of_its_files(tmp_path: Path
 def test_an_unreadable_input_is_no_input(tmp_path: Path) -> None:
     done = lib('contents() { false; }; touch in; step "x" out --from in -- touch {}', tmp_path)
     assert done.returncode != 0 and not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("name", ["out", "a [b]*? c.pt"])
+def test_what_killed_runs_have_left_goes_with_the_next(name: str, tmp_path: Path) -> None:
+    """Of this output alone, and of its record."""
+    left = [f".{name}.0a1B2c3D.tmp", f".{name}.settings.0a1B2c3D.tmp"]
+    others = [".others.0a1B2c3D.tmp", f".{name}s.0a1B2c3D.tmp", f"{name}.partial", ".a b? c.pt.0a1B2c3D.tmp"]
+    for each in (*left, *others):
+        (tmp_path / each).mkdir()
+        (tmp_path / each / "half").touch()
+    done = lib('write() { echo "$1" >"$1"; }; step "writing" "$NAME" -- write {}', tmp_path, NAME=name)
+    assert done.returncode == 0, done.stderr
+    assert set(os.listdir(tmp_path)) == {name, f"{name}.settings", *others}
+    temporary = Path((tmp_path / name).read_text().rstrip("\n")).name
+    assert temporary.startswith(f".{name}.") and temporary.endswith(".tmp") and len(temporary) == len(name) + 14
+
+
+def test_unfinished_systems_are_named_and_left_out(tmp_path: Path) -> None:
+    for folder in ("ls0.1/beam", "ls0.1/.mbr-x-n3.0a1B2c3D.tmp", ".dcmbr.0a1B2c3D.tmp", "old.partial"):
+        (tmp_path / folder).mkdir(parents=True)
+        (tmp_path / folder / "seconds").write_text("1\n")
+    done = lib("decoded .", tmp_path)
+    assert done.stdout == "ls0.1/beam\n"
+    for name in ("ls0.1/mbr-x-n3", "dcmbr"):
+        assert f"./{name} has not been finished and is left out" in done.stderr
+
+
+# ------------------------------------------------------------------------------------------------------ how they end
+
+STARTS_OTHERS = f"""#!/usr/bin/env bash
+source "{SCRIPTS}/lib.sh"
+step "long work" out -- bash -c 'trap "sleep 0.3; echo cleaned >cleaned; exit 1" TERM HUP INT
+    echo "$$" >started; mv started pid; while true; do sleep 0.05; done'
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT], ids=lambda number: number.name)
+def test_what_a_script_has_started_ends_with_it(number: signal.Signals, tmp_path: Path) -> None:
+    """A signal to the script alone; the script ends last, of the signal, when the others have cleaned up."""
+    (tmp_path / "script.sh").write_text(STARTS_OTHERS)
+    process = subprocess.Popen(["bash", "script.sh"], cwd=tmp_path, stderr=subprocess.PIPE, env=environment())
+    deadline = time.monotonic() + 60
+    while not (tmp_path / "pid").exists():
+        assert process.poll() is None and time.monotonic() < deadline
+        time.sleep(0.01)
+    process.send_signal(number)
+    process.communicate(timeout=60)
+    assert process.returncode == -number
+    assert not Path(f"/proc/{int((tmp_path / 'pid').read_text())}").exists() and (tmp_path / "cleaned").exists()
+
+
+def test_a_script_ends_with_its_status_and_has_its_arguments(tmp_path: Path) -> None:
+    (tmp_path / "script.sh").write_text(f'source "{SCRIPTS}/lib.sh"\nprintf "<%s>" "$@"; cat; exit 3')
+    line = ["bash", "script.sh", "a b", "", "*"]
+    done = subprocess.run(line, cwd=tmp_path, capture_output=True, text=True, env=environment(), input="typed")
+    assert (done.returncode, done.stdout, done.stderr) == (3, "<a b><><*>typed", "")
