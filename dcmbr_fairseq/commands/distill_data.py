@@ -24,6 +24,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="the parallel text, plain or .gz; both files appear, complete, or neither",
     )  # fmt: skip
     parser.add_argument(
+        "--sources", nargs="+", default=[], metavar="FILE",
+        help="text of the sources, a line an id, one file for all RECORDS or one for each (default: the records' own "
+        "text, in which words that the model does not know are missing)",
+    )  # fmt: skip
+    parser.add_argument(
         "--max-ratio", type=float, default=2.5, metavar="R",
         help="ratio: words of the longer side for each word of the shorter (default: %(default)s)",
     )  # fmt: skip
@@ -47,8 +52,8 @@ def run(args: argparse.Namespace) -> None:
     """Write the text, print the counts."""
     at_least_one("--max-words", args.max_words)
     at_least_one("--max-ratio", args.max_ratio)
-    distinct_files(args.records, [*args.out, args.report])
+    distinct_files([*args.records, *args.sources], [*args.out, args.report])
     limits = dataclasses.replace(Limits(), max_words=args.max_words, max_ratio=args.max_ratio)
-    found = distill(args.records, args.out, Selection(limits, tuple(args.skip), args.drop_lowest))
+    found = distill(args.records, args.out, Selection(limits, tuple(args.skip), args.drop_lowest), args.sources)
     print(count_table(found.dropped, found.kept, f"{found.decisions} decisions"))
     write_report(args.report, {**vars(found), "kept": found.kept})

@@ -14,6 +14,7 @@ import numpy as np
 from dcmbr_fairseq.corpus.filters import RULES, Limits, first_offence, pair_of
 from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.files.errors import PathLike
+from dcmbr_fairseq.files.reading import read_lines
 from dcmbr_fairseq.files.writing import atomic_writers
 from dcmbr_fairseq.pools.rows import Record, read_records
 
@@ -60,23 +61,32 @@ class Distilled:
         return self.decisions - self.dropped.total()
 
 
-def distill(records: Sequence[PathLike], outputs: Sequence[PathLike], selection: Selection) -> Distilled:
+def distill(
+    records: Sequence[PathLike],
+    outputs: Sequence[PathLike],
+    selection: Selection,
+    sources: Sequence[PathLike] = (),
+) -> Distilled:
     """Write the sources and their chosen translations, a line each, in the records' order.
 
     Args:
         records: files of ``--pools-out``, shards of one run or several runs.
         outputs: the source's and the target's file, plain or ``.gz``; both appear, complete, or neither.
         selection: what is left out.
+        sources: files of the sources' own text, a line an id, one for all files of records or one for each. Without
+            them the records' text is taken, which has been through segmentation and back: what the model's dictionary
+            does not know is missing there.
 
     Raises:
-        UserError: a row holds no decision, no source, or a line break; nothing is left.
+        UserError: a row holds no decision, no source, or a line break; an id is no line of the sources; or nothing is
+            left.
     """
     report = Distilled(threshold=_threshold(records, selection.drop_lowest))
     rules = {name: rule for name, rule in RULES.items() if name not in selection.skip}
     seen: set[tuple[str, str]] = set()
     with atomic_writers(*outputs) as outs:
-        for record in _decided(records):
-            pair = _pair_of(record)
+        for record, source in _with_sources(records, sources):
+            pair = _pair_of(record, source)
             reason = first_offence(pair_of(*pair), selection.limits, rules)
             if reason is None and report.threshold is not None and _expected(record) < report.threshold:
                 reason = LOW_UTILITY
@@ -112,13 +122,36 @@ def _decided(paths: Sequence[PathLike]) -> Iterator[Record]:
             yield record
 
 
-def _pair_of(record: Record) -> tuple[str, str]:
+def _with_sources(paths: Sequence[PathLike], sources: Sequence[PathLike]) -> Iterator[tuple[Record, str]]:
+    """All records with the text of their source: that of the sources' files, or their own.
+
+    Raises:
+        UserError: see :func:`_decided`; neither one file of sources nor one for each; an id that is no line of them.
+    """
+    if not sources:
+        yield from ((record, record.fields["source"]) for record in _decided(paths))
+        return
+    if len(sources) not in (1, len(paths)):
+        raise UserError(f"--sources: give one file for all records, or {len(paths)}, one for each; got {len(sources)}")
+    for number, path in enumerate(paths):
+        if number < len(sources):
+            texts = read_lines(sources[number])
+        for record in _decided([path]):
+            if not isinstance(record.id, int) or not 0 <= record.id < len(texts):
+                raise UserError(
+                    f"{path} holds sentence {record.id}, which is no line of {sources[min(number, len(sources) - 1)]} "
+                    f"({len(texts)} lines, counted from 0): give the text that was translated"
+                )
+            yield record, texts[record.id]
+
+
+def _pair_of(record: Record, source: str) -> tuple[str, str]:
     """Source and translation.
 
     Raises:
         UserError: one holds a line break, which would shift all lines that follow.
     """
-    source, translation = record.fields["source"], record.fields["translation"]
+    translation = record.fields["translation"]
     if "\n" in source + translation:
         raise UserError(f"the record of sentence {record.id} holds a line break: leave it out of the sources")
     return source, translation

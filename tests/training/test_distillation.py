@@ -84,6 +84,31 @@ def test_skipped_rules_and_several_files(records: Path, tmp_path: Path) -> None:
     assert lines(tmp_path / "de") == [row["translation"] for row in map(json.loads, lines(records))] * 2
 
 
+def test_sources_of_their_own(records: Path, tmp_path: Path) -> None:
+    """By the record's id, whatever order and file it stands in: one file for all records, or one for each."""
+    rows = records.read_text().splitlines()
+    shards = [tmp_path / "a.jsonl", tmp_path / "b.jsonl"]
+    shards[0].write_text("\n".join(rows[:2][::-1]) + "\n")
+    shards[1].write_text("\n".join(rows[3:4] + rows[2:3]) + "\n")
+    texts = tmp_path / "texts"
+    texts.write_text("".join(f"Source {number} ☃\n" for number in range(4)), "utf-8")
+    selection = Selection(skip=("empty", "ratio", "copy", "repeated"))
+    for files in ([texts], [texts, texts]):
+        distill(shards, [tmp_path / "en", tmp_path / "de"], selection, files)
+        assert lines(tmp_path / "en") == [f"Source {number} ☃" for number in (1, 0, 3, 2)]
+        assert lines(tmp_path / "de") == [json.loads(rows[number])["translation"] for number in (1, 0, 3, 2)]
+
+
+def test_sources_that_are_not_those_translated(records: Path, tmp_path: Path) -> None:
+    texts, outputs = tmp_path / "texts", [tmp_path / "en", tmp_path / "de"]
+    texts.write_text("one\ntwo\n")
+    with pytest.raises(UserError, match=r"sentence 2, which is no line of .*texts \(2 lines"):
+        distill([records], outputs, Selection(), [texts])
+    with pytest.raises(UserError, match="--sources: give one file for all records, or 1"):
+        distill([records], outputs, Selection(), [texts, texts])
+    assert not any(path.exists() for path in outputs)
+
+
 @given(st.lists(st.text(st.characters(codec="utf-8", exclude_characters="\n"), max_size=12), min_size=1, max_size=6))
 def test_files_stay_aligned_whatever_the_texts(tmp_path_factory: pytest.TempPathFactory, texts: list[str]) -> None:
     folder = tmp_path_factory.mktemp("aligned")
