@@ -65,11 +65,8 @@ more_is_asked() {
 
 # record_settings: refuse other settings than those the run was begun with; write them down.
 record_settings() {
-    local settings differences base
-    mapfile -t settings < <(lasting_flags "${FLAGS[@]:1}")
-    BASIS=(--with "${settings[@]}" --from "$DATA")
-    base="$(flag --finetune-from-model "${FLAGS[@]}")"
-    [[ -z "$base" ]] || BASIS+=("$base")
+    local differences
+    basis_of_flags "${FLAGS[@]}"
     if [[ -f "$SAVE_DIR/training.settings" ]]; then
         differences="$(differences_from "$SAVE_DIR/training" "${BASIS[@]}")"
         [[ -z "$differences" ]] || die "training: $SAVE_DIR was begun otherwise: $differences;" \

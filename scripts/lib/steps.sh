@@ -44,6 +44,25 @@ remove_leftovers() {
         \( -name ".$name.????????.tmp" -o -name ".$name.settings.????????.tmp" \) -exec rm -rf {} +
 }
 
+# resumable_step NAME OUTPUT [--with SETTING...] [--from INPUT...] -- COMMAND...: as step, for a command that writes
+# OUTPUT itself, whole or not at all, and goes on by itself where it was cut off.
+resumable_step() {
+    local name="$1" output="$2" basis=() record
+    shift 2
+    while [[ "$1" != -- ]]; do
+        basis+=("$1")
+        shift
+    done
+    shift
+    if is_done "$name" "$output" "${basis[@]}"; then return; fi
+    log "$name ..."
+    record="$(made_from "$output" "${basis[@]}")"
+    mkdir -p "$(dirname "$output")"
+    "$@"
+    [[ -e "$output" ]] || die "$name: the command succeeded but wrote nothing to $output"
+    write_record "$output" "$output" "$record"
+}
+
 # is_done NAME OUTPUT [--with ...] [--from ...]: whether OUTPUT exists; stops where it was made from other things.
 is_done() {
     local name="$1" output="$2" differences

@@ -41,6 +41,15 @@ lasting_flags() {
     done
 }
 
+# basis_of_flags DATA FLAG...: in BASIS, for step, what a training by these words of fairseq-train depends on.
+basis_of_flags() {
+    local settings base
+    mapfile -t settings < <(lasting_flags "${@:2}")
+    BASIS=(--with "${settings[@]}" --from "$1")
+    base="$(flag --finetune-from-model "$@")"
+    [[ -z "$base" ]] || BASIS+=("$base")
+}
+
 # finished SAVE_DIR NAME: a number in SAVE_DIR/finished; nothing if it does not stand there.
 finished() { [[ ! -f "$1/finished" ]] || awk -v name="$2" '$1 == name { print $2 }' "$1/finished"; }
 

@@ -58,21 +58,17 @@ paths() {
 names() { find "$MODELS" -maxdepth 1 -name "$1.pt" -printf '%f\n' | sed 's/\.pt$//' | sort; }
 
 # measure TABLE SETTINGS SUBCOMMAND...: one table for the models in PATHS, unless it is there; SETTINGS are the variables
-# that it depends on, of which FIRST or TOP_FIRST is how many sentences are measured. The command goes on by itself where
-# it was cut off, and writes its table whole or not at all: it is no step of lib/steps.sh, but has a record like one.
+# that it depends on, of which FIRST or TOP_FIRST is how many sentences are measured.
 measure() {
-    local name="$1" table="$OUT/$1.tsv" settings first=() record word basis
+    local name="$1" table="$OUT/$1.tsv" settings first=() word basis
     read -r -a settings <<<"$2"
     for word in "${settings[@]}"; do [[ "$word" != *FIRST ]] || first=(--first "${!word}"); done
     shift 2
     [[ ${#PATHS[@]} -gt 0 ]] || return 0
     basis=(--with SEED "${settings[@]}" --from "$BIN")
     for word in "${PATHS[@]}"; do [[ "$word" == --path ]] || basis+=("$word"); done
-    if is_done "$name" "$table" "${basis[@]}"; then return; fi
-    log "$name ..."
-    record="$(made_from "$table" "${basis[@]}")"
-    dcmbr "$1" "$BIN" "${PATHS[@]}" "${FLAGS[@]}" "${first[@]}" "${@:2}" --output "$table"
-    write_record "$table" "$table" "$record"
+    resumable_step "$name" "$table" "${basis[@]}" -- \
+        dcmbr "$1" "$BIN" "${PATHS[@]}" "${FLAGS[@]}" "${first[@]}" "${@:2}" --output "$table"
 }
 
 # sweep TABLE SETTINGS OPTION...: one dcmbr sweep by UTILITY of the FIRST sentences.

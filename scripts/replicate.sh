@@ -1,0 +1,192 @@
+#!/usr/bin/env bash
+# The paper's tables and figures from nothing: trains models with label smoothing 0.0 to 0.3 and several seeds, decodes,
+# scores, draws. Everything goes on where it was cut off.
+#
+#   scripts/replicate.sh [SETTING]                   multi30k-en-de (default), or another pair: multi30k-de-en, ...
+#
+# A run is a label smoothing and a seed, which is the training's and the draws' alike. What is measured of it lies in
+# docs/results/SETTING/RUN, a tidy table and its settings for each measurement: what is there, and was made with these
+# settings from this data, is not measured again, nor is its model trained again, so that the tables of several machines
+# come together in one repository. docs/results/SETTING/log.tsv says when, where and at which commit each was measured.
+# From the tables that are there come tables.md and the figures. docs/claims.md reads them.
+#
+# Environment: RUNS ("0.1-1 0.0-1 0.2-1 0.3-1 0.1-2 0.0-2 0.1-3 0.0-3": label smoothing and seed), PAIR ("ls0.0-1
+# ls0.1-1", compared closely, by more draws and longer searches) and MAIN (ls0.1-1, whose temperatures are studied),
+# GER_RUNS ("ALPHA-BETA ...", Figure 4: short fine-tunings of the run 0.0-1, each an extra point), PARTS (quality ranks
+# growth temperature roles diversity truncation topn ger: what to measure), FIRST (200 sentences for all but
+# quality and ranks), TOP_FIRST (60), UPDATES (2000), METRICS (bleu,chrf,ter, and meteor where Java is there), WORK
+# (work/multi30k), DATA (see multi30k/prepare.sh), OUT (docs/results/SETTING), DPI (100).
+
+# shellcheck source=scripts/lib.sh
+source "$(dirname "$0")/lib.sh"
+SETTING="${1:-multi30k-en-de}"
+[[ $# -le 1 && "$SETTING" =~ ^multi30k-([a-z]{2})-([a-z]{2})$ ]] || usage "$0"
+# shellcheck source=scripts/multi30k/settings.sh
+source "$ROOT/scripts/multi30k/settings.sh"
+set_pair "${BASH_REMATCH[1]}" "${BASH_REMATCH[2]}"
+CONFIG=multi30k/small
+TEST="${TESTS[0]}"
+SUBSET="$(subset_of "$TEST")"
+RUNS="${RUNS:-0.1-1 0.0-1 0.2-1 0.3-1 0.1-2 0.0-2 0.1-3 0.0-3}"
+PAIR="${PAIR:-ls0.0-1 ls0.1-1}"
+MAIN="${MAIN:-ls0.1-1}"
+GER_RUNS="${GER_RUNS:-}"
+GER_UPDATES="${GER_UPDATES:-150}"
+PARTS="${PARTS:-quality ranks growth temperature roles diversity truncation topn ger}"
+FIRST="${FIRST:-200}"
+TOP_FIRST="${TOP_FIRST:-60}"
+UPDATES="${UPDATES:-2000}"
+METRICS=bleu,chrf,ter METRIC_ARGS="{}"
+if type java &>/dev/null; then
+    METRICS+=,meteor METRIC_ARGS="{\"meteor\": {\"language\": \"$TGT\"}}"
+fi
+OUT="${OUT:-$ROOT/docs/results/$SETTING}"
+DPI="${DPI:-100}"
+setup_venv analysis,plots,meteor
+export DCMBR_USE_VENV_AS_IS=1 # the scripts called from here need not look again
+
+"$ROOT/scripts/multi30k/prepare.sh" "$SRC" "$TGT"
+REFERENCES="$DIR/raw/$TEST.$TGT"
+FLAGS=("$DIR/bin" -s "$SRC" -t "$TGT" --remove-bpe --tokenizer moses)
+has_gpu || FLAGS+=(--cpu)
+
+# begin RUN: what a run is: NAME of its model in tables, SEED, TRAINING (what is changed in the config), CHECKPOINT, and
+# in BASIS what the model depends on. A run of GER, gerALPHA-BETA, starts from the run ls0.0-1.
+begin() {
+    local words smoothing
+    RUN="$1" SEED="${1##*-}" NAME="${1%-*}" smoothing="${1%-*}"
+    TRAINING=("task.source_lang=$SRC" "task.target_lang=$TGT")
+    if [[ "$RUN" == ger* ]]; then
+        NAME="$RUN" SEED=1
+        TRAINING+=("+recipe=ger_finetuning" "criterion.ger_alpha=$(echo "${RUN#ger}" | cut -d - -f 1)"
+            "criterion.ger_beta=${RUN##*-}" "optimization.max_update=$GER_UPDATES" 'optimization.lr=[0.0005]'
+            "lr_scheduler.warmup_updates=30" "checkpoint.finetune_from_model=$DIR/checkpoints/ls0.0-1/averaged.pt")
+    else
+        TRAINING+=("criterion.label_smoothing=${smoothing#ls}" "common.seed=$SEED" "optimization.max_update=$UPDATES")
+    fi
+    CHECKPOINT="$DIR/checkpoints/$RUN/averaged.pt"
+    words="$(cd "$ROOT" && dcmbr flags "configs/$CONFIG" "task.data=$DIR/bin" checkpoint.save_dir=none "${TRAINING[@]}")"
+    mapfile -t words <<<"$words"
+    basis_of_flags "${words[@]}"
+    BASIS=(--with "updates=$(flag --max-update "${words[@]}")" "${BASIS[@]}")
+}
+
+# trained: the run's model is there: trained, and its last epochs averaged.
+trained() {
+    local base="" average=3
+    if [[ "$RUN" == ger* ]]; then
+        average=1
+        [[ -f "$DIR/checkpoints/ls0.0-1/averaged.pt" ]] || base=ls0.0-1
+    fi
+    if [[ -n "$base" ]]; then (begin "$base" && trained); fi
+    "$ROOT/scripts/train.sh" "$CONFIG" "$DIR/bin" "$DIR/checkpoints/$RUN" "${TRAINING[@]}"
+    AVERAGE="$average" average_run "$DIR/checkpoints/$RUN" "$CHECKPOINT"
+}
+
+# measure TABLE FIRST SUBSET SUBCOMMAND OPTION...: one table of the run that was begun, of FIRST sentences (0: all).
+measure() {
+    local table="$OUT/$RUN/$1.tsv" first=() start="$SECONDS" options="${*:4}" basis
+    [[ "$2" == 0 ]] || first=(--first "$2")
+    options="${options//$WORK/WORK}" # where it lies on this machine is no setting
+    basis=(--with "first=$2" "subset=$3" "options=$options" "${BASIS[@]}")
+    if is_done "$RUN, $1" "$table" "${basis[@]}"; then return; fi
+    trained
+    resumable_step "$RUN, $1" "$table" "${basis[@]}" -- \
+        dcmbr "$4" "${FLAGS[@]}" --gen-subset "$3" --path "$CHECKPOINT" --names "$NAME" "${first[@]}" "${@:5}" --output "$table"
+    [[ -f "$OUT/log.tsv" ]] || printf 'when\tcommit\trun\ttable\tseconds\tprocessor\tcommand\n' >"$OUT/log.tsv"
+    printf '%s\t%s\t%s\t%s\t%s\t%s\tdcmbr %s\n' "$(date -u +%FT%TZ)" "$(git -C "$ROOT" rev-parse --short HEAD)" "$RUN" "$1" \
+        "$((SECONDS - start))" "$(nproc) x $(sed -n 's/^model name\s*: //p' /proc/cpuinfo | head -n 1)" "$options" >>"$OUT/log.tsv"
+}
+
+# sweep TABLE FIRST SUBSET OPTION...: a sweep by chrF, whose pools are kept with the model.
+sweep() {
+    measure "$1" "$2" "$3" sweep --utilities chrf --test-set "$TEST-$SRC-$TGT" --pools "$DIR/pools/$RUN" "${@:4}"
+}
+
+is_in() { [[ " $2 " == *" $1 "* ]]; }
+wants() { is_in "$1" "$PARTS"; }
+
+# study: everything of the run that was begun.
+study() {
+    local judged=(--metrics "$METRICS" --metric-args "$METRIC_ARGS" --references "$REFERENCES") grid=0.1,0.3,0.5,0.7,0.9,1
+    wants quality && sweep quality 0 "$SUBSET" "${judged[@]}" --num-hyp 10,50 --temp-hyp 0.5,1 --with-beam --beam 5 \
+        --entropy --seeds "$SEED"
+    [[ "$RUN" != ger* ]] || return 0
+    wants ranks && measure ranks 0 "$SUBSET" ranks
+    if is_in "$RUN" "$PAIR"; then
+        wants growth && sweep growth "$FIRST" "$SUBSET" --metrics chrf,bleu --num-hyp 5,10,50,100,250 --temp-hyp 0.3,0.5,1 \
+            --seeds 1,2,3
+        wants topn && measure topn "$TOP_FIRST" "$SUBSET" topn --max-expansions 10000 --test-set "$TEST-$SRC-$TGT"
+        if wants truncation; then truncations; fi
+    fi
+    if is_in "$RUN" "$MAIN"; then
+        wants temperature && sweep temperature "$FIRST" "$SUBSET" --metrics chrf --num-hyp 10 --temp-hyp "$grid" --seeds 1,2,3
+        wants roles && sweep roles "$FIRST" "$SUBSET" --metrics chrf --num-hyp 10 --temp-hyp "$grid" --temp-ref "$grid" \
+            --ref-pool separate --seeds 1,2,3
+        wants diversity && measure diversity "$FIRST" "$SUBSET" diversity --temperatures "$grid" --num-hyp 10 \
+            --metrics chrf --test-set "$TEST-$SRC-$TGT" --pools "$DIR/pools/$RUN"
+    fi
+    return 0
+}
+
+# truncations: cooling against the ways of cutting off the tail, and with each; a table for each value.
+truncations() {
+    local way
+    for way in none topp-0.9 topp-0.7 topk-10 topk-5 epsilon-0.02 epsilon-0.05; do
+        local flags=()
+        [[ "$way" == none ]] || flags=("--sampling-${way%-*}" "${way#*-}")
+        measure "truncation-$way" "$FIRST" "$SUBSET" sweep --utilities chrf --test-set "$TEST-$SRC-$TGT" \
+            --pools "$DIR/pools/$RUN-$way" --metrics "$METRICS" --metric-args "$METRIC_ARGS" --num-hyp 50 \
+            --temp-hyp 0.5,0.7,1 --seeds 1,2,3 "${flags[@]}"
+    done
+}
+
+# present: tables.md and the figures, from what has been measured so far.
+present() {
+    local metric quality
+    mapfile -t quality < <(find "$OUT" -path '*/ls*/quality.tsv' | sort)
+    [[ ${#quality[@]} -gt 0 ]] || return 0
+    {
+        printf '# %s\n\nMade by scripts/replicate.sh from the tables beside it; when, where and how: log.tsv. ' "$SETTING"
+        printf 'Means over the seeds of training and draws that were measured.\n'
+        for metric in chrF BLEU METEOR TER; do
+            cut -f "$(head -n 1 "${quality[0]}" | tr '\t' '\n' | grep -nx metric | cut -d : -f 1)" "${quality[@]}" | grep -qx "$metric" || continue
+            printf '\n## Table 1, by %s\n' "$metric"
+            dcmbr table 1 "${quality[@]}" --where "metric=$metric" --format markdown
+        done
+    } >"$OUT/tables.md.new"
+    mv "$OUT/tables.md.new" "$OUT/tables.md"
+    figure 1 --where metric=chrF -- '*/ls*/quality.tsv'
+    figure 2 -- '*/ls*-1/ranks.tsv'
+    figure 3 --where all_exact=yes -- '*/topn.tsv'
+    figure 4 --where metric=chrF --where decoding=mbr --where num_hyp=50 -- '*/quality.tsv'
+    figure 5 --where metric=chrF -- '*/growth.tsv'
+    figure 6 -- '*/temperature.tsv'
+}
+
+# figure N OPTION... -- PATTERN: draw it from the tables that fit, if there are any.
+figure() {
+    local number="$1" options=() tables
+    shift
+    while [[ "$1" != -- ]]; do
+        options+=("$1")
+        shift
+    done
+    mapfile -t tables < <(find "$OUT" -path "$OUT/$2" | sort)
+    [[ ${#tables[@]} -gt 0 ]] || return 0
+    dcmbr plot "$number" "${tables[@]}" "${options[@]}" --dpi "$DPI" --formats png --output "$OUT/figure$number" ||
+        log "Figure $number cannot be drawn yet"
+}
+
+for run in $RUNS; do
+    begin "ls$run"
+    study
+    present
+done
+for run in $GER_RUNS; do
+    wants ger || break
+    begin "ger$run"
+    study
+done
+present
+log "tables and figures: $OUT"
