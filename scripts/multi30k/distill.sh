@@ -25,7 +25,7 @@ OTHER="${OTHER:-}"
 MODEL="$DIR/checkpoints/$RUN/averaged.pt"
 TEST="${TESTS[0]}"
 OUT="$DIR/distilled/$RUN"
-[[ $# == 3 ]] || teachers=("${@:4}")
+teachers=("${@:4}")
 [[ ${#teachers[@]} -gt 0 ]] || teachers=(dcmbr beam references dcmbr-ls0 ${OTHER:+other})
 [[ -f "$MODEL" ]] || die "$MODEL does not exist: run scripts/multi30k/train.sh $1 $2 $3 first"
 setup_venv meteor
