@@ -21,9 +21,10 @@
 # dcmbr (default), mbr, beam, or a file of translations of SOURCES, line by line, which is taken instead of decoding.
 # LIMIT (0: all sentences; otherwise the first LIMIT), PIECE (2000 sentences). What is left out: MAX_RATIO (2.5),
 # DROP_LOWEST (0: the share of sentences of the lowest expected utility). MIX="FILE.src FILE.tgt" adds plain parallel
-# text. AVERAGE (3). BASE_TEST, a folder where MODEL has translated the test set already (OUT/test/base of another
-# distillation of it, or the decode folder of a pipeline). How to decode: NUM (32 samples for the training text; the test sets take TEST_NUM, 50), TEMP_HYP and
-# TEMP_REF (0.5), UTILITY (chrf), UTILITY_ARGS, SEED (1), METRICS (bleu,chrf).
+# text. ONLY=text stops at OUT/pairs, for another trainer. AVERAGE (3). BASE_TEST, a folder where MODEL has translated
+# the test set already (OUT/test/base of another distillation of it, or the decode folder of a pipeline). How to decode:
+# NUM (32 samples for the training text; the test set takes TEST_NUM, 50), TEMP_HYP and TEMP_REF (0.5), UTILITY (chrf),
+# UTILITY_ARGS, SEED (1), METRICS (bleu,chrf).
 
 NUM="${NUM:-32}"
 # shellcheck source=scripts/lib.sh
@@ -166,6 +167,10 @@ fi
 mixed=()
 for file in $MIX; do mixed+=("MIX=$file"); done
 step "training text" "$OUT/pairs" --with MAX_RATIO DROP_LOWEST --from "${made[@]}" "${mixed[@]}" -- pairs_of {}
+if [[ "${ONLY:-}" == text ]]; then
+    log "the training text: $OUT/pairs/train.$SRC, $OUT/pairs/train.$TGT"
+    exit
+fi
 step "binarise the training text" "$OUT/bin" --from "$OUT/pairs" "CODES=$CODES" "BIN=$BIN" -- tensors_of {}
 
 "$ROOT/scripts/train.sh" "$CONFIG" "$OUT/bin" "$OUT/checkpoints" "$RECIPE" "task.source_lang=$SRC" \
