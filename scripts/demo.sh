@@ -61,3 +61,22 @@ printf '\nThe phrasebook, English to German: %s test pairs\n' "$HELD_OUT"
 score "$WORK/raw/test.$TGT" "$WORK/results" "$WORK/decode" "${folders[@]}"
 side_by_side "${folders[@]}"
 log "everything is in $WORK; this run took $SECONDS seconds"
+
+# report_of OUTPUT FOLDER...: a page about the decisions of the last system that has recorded some, beside the others.
+report_of() {
+    local output="$1" folder compared=()
+    shift
+    for folder in "$@"; do
+        [[ "$folder" == "$REPORTED" ]] || compared+=(--compare "$folder=$WORK/decode/$folder/hypotheses.txt")
+    done
+    dcmbr report "$WORK/decode/$REPORTED/pools.jsonl" "${compared[@]}" --references "$WORK/raw/test.$TGT" --output "$output"
+}
+
+REPORTED=
+for folder in "${folders[@]}"; do [[ ! -f "$WORK/decode/$folder/pools.jsonl" ]] || REPORTED="$folder"; done
+if [[ -n "$REPORTED" ]]; then
+    made=("$WORK/raw")
+    for folder in "${folders[@]}"; do made+=("$WORK/decode/$folder"); done
+    step "report" "$WORK/report.html" --with REPORTED SYSTEMS --from "${made[@]}" -- report_of {} "${folders[@]}"
+    log "look into the decisions, sentence by sentence: open $WORK/report.html in a browser"
+fi

@@ -82,7 +82,7 @@ in_pieces() {
     split --lines="$PIECE" --numeric-suffixes --suffix-length=5 --additional-suffix=".$SRC" "$OUT/sources/raw.$SRC" "$1/text/raw"
     names="$(find "$1/text" -name "bpe*.$SRC" | sort | sed "s/\.$SRC\$//" | paste -sd ,)"
     fairseq-preprocess --source-lang "$SRC" --target-lang "$TGT" --only-source --srcdict "$BIN/dict.$SRC.txt" \
-        --testpref "$names" --destdir "$1/bin" --workers "$JOBS" >&2
+        --testpref "$names" --destdir "$1/bin" --workers "$JOBS" 2>&1 | worth_reading
     cp "$BIN/dict.$TGT.txt" "$1/bin/"
 }
 
@@ -141,7 +141,7 @@ tensors_of() {
     mkdir -p "$1/text/both"
     for lang in "$SRC" "$TGT"; do mv "$1/text/$lang/bpe.$lang" "$1/text/both/train.$lang"; done
     fairseq-preprocess --source-lang "$SRC" --target-lang "$TGT" --srcdict "$BIN/dict.$SRC.txt" \
-        --tgtdict "$BIN/dict.$TGT.txt" --trainpref "$1/text/both/train" --destdir "$1" --workers "$JOBS" >&2
+        --tgtdict "$BIN/dict.$TGT.txt" --trainpref "$1/text/both/train" --destdir "$1" --workers "$JOBS" 2>&1 | worth_reading
     for file in "$BIN"/valid.*; do cp "$file" "$1/"; done
     rm -r "$1/text"
 }

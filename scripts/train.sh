@@ -93,7 +93,7 @@ settle_slurm "${FLAGS[@]}"
 OWN_LOG="$(mktemp)"
 trap 'rm -f "$OWN_LOG"' EXIT
 # shellcheck disable=SC2086  # LAUNCH is a command with arguments
-${LAUNCH:-} "$VENV/bin/fairseq-train" "${FLAGS[@]}" 2>&1 | tee -a "$SAVE_DIR/train.log" "$OWN_LOG" | show_progress
+${LAUNCH:-} "$VENV/bin/fairseq-train" "${FLAGS[@]}" 2>&1 | tee -a "$SAVE_DIR/train.log" "$OWN_LOG" | show_progress "$MAX_UPDATE"
 
 if ! grep --quiet 'done training in' "$OWN_LOG"; then # fairseq's first process alone says it, and writes checkpoints
     log "trained: the first process of this run says how far"

@@ -22,7 +22,7 @@ SOURCE="" TARGET="" # the model's own names of SRC and TGT, where it has others
 
 # worth_reading: of fairseq's messages, what is not the same every time.
 worth_reading() {
-    grep --line-buffered -vE "'_name': |tensorboardX|JobRuntime|reuse_|rebuild_batches|creating new batches" >&2 || true
+    grep --line-buffered -vE "'_name': |tensorboardX|Namespace\(|JobRuntime|reuse_|rebuild_batches|creating new batches" >&2 || true
 }
 
 # label SYSTEM: beam, mbr or dcmbr with the settings that its result depends on, such as dcmbr-chrf-n50-t0.5.

@@ -58,10 +58,8 @@ last_saved() {
     [[ ! -f "$1" ]] || sed -n 's/.*Saved checkpoint .*\.pt (epoch [0-9]* @ \([0-9]*\) updates.*/\1/p' "$1" | tail -n 1
 }
 
-# show_progress: of a training log, what tells how far it is.
-show_progress() {
-    grep --line-buffered -E 'train_inner|valid on|Error|error|WARNING' | sed --unbuffered -E 's/^(.{240}).*/\1/' >&2 || true
-}
+# show_progress MAX_UPDATE: of a training log, what tells how far it is; on a terminal as a bar with the remaining time.
+show_progress() { python -P "$ROOT/scripts/lib/progress.py" "$1"; }
 
 # training_basis SAVE_DIR: in BASIS, for step, what the checkpoints of a run depend on.
 training_basis() {

@@ -47,12 +47,23 @@ def test_translations_stand_side_by_side(first: "subprocess.CompletedProcess[str
         assert beam != dcmbr
 
 
+def test_the_last_line_says_what_to_look_at(first: "subprocess.CompletedProcess[str]", work: Path) -> None:
+    page = (work / "report.html").read_text("utf-8")
+    assert first.stderr.splitlines()[-1].endswith(f"open {work / 'report.html'} in a browser")
+    assert "dcmbr" in page and "beam" in page
+
+
+def test_what_others_say_of_themselves_is_not_shown(first: "subprocess.CompletedProcess[str]") -> None:
+    for noise in ("tensorboardX", "Namespace(", "_name", "upgrades/1.0_to_1.1"):
+        assert noise not in first.stderr, noise
+
+
 def test_a_second_run_does_nothing_twice(first: "subprocess.CompletedProcess[str]", work: Path) -> None:
     before = stamps(work)
     second = script("demo.sh", *TINY, WORK=work, **SMALL)
     assert stamps(work) == before
     assert second.stdout == first.stdout
-    assert second.stderr.count("done already") == 8
+    assert second.stderr.count("done already") == 9
 
 
 def test_half_written_steps_are_done_again(first: "subprocess.CompletedProcess[str]", work: Path) -> None:
