@@ -53,6 +53,7 @@ setup(
     long_description_content_type="text/markdown",
     author="the dcmbr_fairseq developers",
     license="MIT",
+    project_urls={"Paper": "https://arxiv.org/abs/2212.04205"},
     packages=find_packages(include=["dcmbr_fairseq", "dcmbr_fairseq.*"]),
     package_data={"dcmbr_fairseq": ["present/report/page.*"]},
     python_requires=">=3.11,<3.13",  # the versions that scripts/check_install.sh has tried

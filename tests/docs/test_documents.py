@@ -23,7 +23,8 @@ from dcmbr_fairseq.cli import build_parser, main
 RUN, PARSED, SHOWN = "run", "parsed", "shown"
 #: (document, how the first line begins) -> class, and why it is not run.
 CLASSES: dict[tuple[str, str], tuple[str, str]] = {
-    ("README.md", "bash scripts/demo.sh"): (PARSED, "minutes; tests/scripts/test_demo.py runs the demo"),
+    ("README.md", "git clone"): (PARSED, "minutes; tests/scripts/test_demo.py runs the demo"),
+    ("README.md", "@inproceedings"): (SHOWN, "is no command"),
     ("README.md", "The phrasebook, English"): (SHOWN, "what the demo prints"),
     ("README.md", "pip install ."): (SHOWN, "needs a network; scripts/check_install.sh tries it"),
     ("README.md", "fairseq-generate DATA_BIN"): (RUN, ""),
