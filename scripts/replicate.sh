@@ -12,10 +12,10 @@
 #
 # Environment: RUNS ("0.1-1 0.0-1 0.2-1 0.3-1 0.1-2 0.0-2 0.1-3 0.0-3": label smoothing and seed), PAIR ("ls0.0-1
 # ls0.1-1", compared closely, by more draws and longer searches) and MAIN (ls0.1-1, whose temperatures are studied),
-# GER_RUNS ("ALPHA-BETA ...", Figure 4: short fine-tunings of the run 0.0-1, each an extra point), PARTS (quality ranks
-# growth temperature roles diversity truncation topn ger: what to measure), FIRST (200 sentences for all but
-# quality and ranks), TOP_FIRST (60), UPDATES (2000), METRICS (bleu,chrf,ter, and meteor where Java is there), WORK
-# (work/multi30k), DATA (see multi30k/prepare.sh), OUT (docs/results/SETTING), DPI (100).
+# GER_RUNS ("ALPHA-BETA ...", Figure 4: fine-tunings of the run 0.0-1 by GER_UPDATES, 150, each an extra point), PARTS
+# (quality ranks growth temperature roles diversity truncation topn ger: what to measure), FIRST (200 sentences for all
+# but quality and ranks), TOP_FIRST (60), SIZES (10,50: N of quality), UPDATES (2000), AVERAGE (3 epochs are averaged),
+# WORK (work/multi30k), DATA (see multi30k/prepare.sh), OUT (docs/results/SETTING), DPI (100).
 
 # shellcheck source=scripts/lib.sh
 source "$(dirname "$0")/lib.sh"
@@ -33,9 +33,12 @@ MAIN="${MAIN:-ls0.1-1}"
 GER_RUNS="${GER_RUNS:-}"
 GER_UPDATES="${GER_UPDATES:-150}"
 PARTS="${PARTS:-quality ranks growth temperature roles diversity truncation topn ger}"
+SIZES="${SIZES:-10,50}"
+LARGEST="${SIZES##*,}"
 FIRST="${FIRST:-200}"
 TOP_FIRST="${TOP_FIRST:-60}"
 UPDATES="${UPDATES:-2000}"
+AVERAGE="${AVERAGE:-3}"
 METRICS=bleu,chrf,ter METRIC_ARGS="{}"
 if type java &>/dev/null; then
     METRICS+=,meteor METRIC_ARGS="{\"meteor\": {\"language\": \"$TGT\"}}"
@@ -50,14 +53,14 @@ REFERENCES="$DIR/raw/$TEST.$TGT"
 FLAGS=("$DIR/bin" -s "$SRC" -t "$TGT" --remove-bpe --tokenizer moses)
 has_gpu || FLAGS+=(--cpu)
 
-# begin RUN: what a run is: NAME of its model in tables, SEED, TRAINING (what is changed in the config), CHECKPOINT, and
-# in BASIS what the model depends on. A run of GER, gerALPHA-BETA, starts from the run ls0.0-1.
+# begin RUN: what a run is: NAME of its model in tables, SEED, TRAINING (what is changed in the config), LAST (how many
+# checkpoints are averaged), CHECKPOINT, and in BASIS what the model depends on. A run of GER, gerALPHA-BETA, starts from the run ls0.0-1.
 begin() {
     local words smoothing
-    RUN="$1" SEED="${1##*-}" NAME="${1%-*}" smoothing="${1%-*}"
+    RUN="$1" SEED="${1##*-}" NAME="${1%-*}" smoothing="${1%-*}" LAST="$AVERAGE"
     TRAINING=("task.source_lang=$SRC" "task.target_lang=$TGT")
     if [[ "$RUN" == ger* ]]; then
-        NAME="$RUN" SEED=1
+        NAME="$RUN" SEED=1 LAST=1
         TRAINING+=("+recipe=ger_finetuning" "criterion.ger_alpha=$(echo "${RUN#ger}" | cut -d - -f 1)"
             "criterion.ger_beta=${RUN##*-}" "optimization.max_update=$GER_UPDATES" 'optimization.lr=[0.0005]'
             "lr_scheduler.warmup_updates=30" "checkpoint.finetune_from_model=$DIR/checkpoints/ls0.0-1/averaged.pt")
@@ -68,19 +71,15 @@ begin() {
     words="$(cd "$ROOT" && dcmbr flags "configs/$CONFIG" "task.data=$DIR/bin" checkpoint.save_dir=none "${TRAINING[@]}")"
     mapfile -t words <<<"$words"
     basis_of_flags "${words[@]}"
-    BASIS=(--with "updates=$(flag --max-update "${words[@]}")" "${BASIS[@]}")
+    BASIS=(--with "updates=$(flag --max-update "${words[@]}")" "average=$LAST" "${BASIS[@]}")
 }
 
 # trained: the run's model is there: trained, and its last epochs averaged.
 trained() {
-    local base="" average=3
-    if [[ "$RUN" == ger* ]]; then
-        average=1
-        [[ -f "$DIR/checkpoints/ls0.0-1/averaged.pt" ]] || base=ls0.0-1
-    fi
-    if [[ -n "$base" ]]; then (begin "$base" && trained); fi
+    local base="$DIR/checkpoints/ls0.0-1/averaged.pt"
+    [[ "$RUN" != ger* || -f "$base" ]] || (begin ls0.0-1 && trained)
     "$ROOT/scripts/train.sh" "$CONFIG" "$DIR/bin" "$DIR/checkpoints/$RUN" "${TRAINING[@]}"
-    AVERAGE="$average" average_run "$DIR/checkpoints/$RUN" "$CHECKPOINT"
+    AVERAGE="$LAST" average_run "$DIR/checkpoints/$RUN" "$CHECKPOINT"
 }
 
 # measure TABLE FIRST SUBSET SUBCOMMAND OPTION...: one table of the run that was begun, of FIRST sentences (0: all).
@@ -109,7 +108,7 @@ wants() { is_in "$1" "$PARTS"; }
 # study: everything of the run that was begun.
 study() {
     local judged=(--metrics "$METRICS" --metric-args "$METRIC_ARGS" --references "$REFERENCES") grid=0.1,0.3,0.5,0.7,0.9,1
-    wants quality && sweep quality 0 "$SUBSET" "${judged[@]}" --num-hyp 10,50 --temp-hyp 0.5,1 --with-beam --beam 5 \
+    wants quality && sweep quality 0 "$SUBSET" "${judged[@]}" --num-hyp "$SIZES" --temp-hyp 0.5,1 --with-beam --beam 5 \
         --entropy --seeds "$SEED"
     [[ "$RUN" != ger* ]] || return 0
     wants ranks && measure ranks 0 "$SUBSET" ranks
@@ -156,24 +155,29 @@ present() {
         done
     } >"$OUT/tables.md.new"
     mv "$OUT/tables.md.new" "$OUT/tables.md"
-    figure 1 --where metric=chrF -- '*/ls*/quality.tsv'
-    figure 2 -- '*/ls*-1/ranks.tsv'
+    figure 1 --where metric=chrF --where "num_hyp=$LARGEST" -- 'ls*/quality.tsv'
+    figure 2 -- 'ls*-1/ranks.tsv'
     figure 3 --where all_exact=yes -- '*/topn.tsv'
-    figure 4 --where metric=chrF --where decoding=mbr --where num_hyp=50 -- '*/quality.tsv'
+    figure 4 --where metric=chrF --where decoding=mbr --where "num_hyp=$LARGEST" -- '*/quality.tsv'
     figure 5 --where metric=chrF -- '*/growth.tsv'
     figure 6 -- '*/temperature.tsv'
+    figure 7 -- '*/roles.tsv' '*/diversity.tsv'
 }
 
-# figure N OPTION... -- PATTERN: draw it from the tables that fit, if there are any.
+# figure N OPTION... -- PATTERN...: draw it from the tables that fit, if there are some for each pattern.
 figure() {
-    local number="$1" options=() tables
+    local number="$1" options=() tables=() found pattern
     shift
     while [[ "$1" != -- ]]; do
         options+=("$1")
         shift
     done
-    mapfile -t tables < <(find "$OUT" -path "$OUT/$2" | sort)
-    [[ ${#tables[@]} -gt 0 ]] || return 0
+    shift
+    for pattern in "$@"; do
+        mapfile -t found < <(find "$OUT" -path "$OUT/$pattern" | sort)
+        [[ ${#found[@]} -gt 0 ]] || return 0
+        tables+=("${found[@]}")
+    done
     dcmbr plot "$number" "${tables[@]}" "${options[@]}" --dpi "$DPI" --formats png --output "$OUT/figure$number" ||
         log "Figure $number cannot be drawn yet"
 }

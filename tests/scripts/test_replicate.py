@@ -1,0 +1,59 @@
+"""scripts/replicate.sh in small: what is measured is kept with its settings, and nothing is made twice, with or without
+the model."""
+
+import csv
+import gzip
+import shutil
+from pathlib import Path
+
+from pipeline_scripts import assert_refused, lines, script
+
+
+def test_tables_outlive_their_models(shared: Path, tmp_path: Path) -> None:
+    """What a committed table holds is not measured again: neither is its model trained again."""
+    (tmp_path / "data").mkdir()
+    for name, count in (
+        ("train", 100),
+        ("val", 3),
+        ("test_2016_flickr", 3),
+        ("test_2017_flickr", 3),
+        ("test_2018_flickr", 3),
+    ):
+        for lang in ("en", "de"):
+            text = gzip.decompress((shared / f"data/multi30k/{name}.{lang}.gz").read_bytes()).decode()
+            path = tmp_path / "data" / f"{name}.{lang}"
+            path.write_text("".join(text.splitlines(keepends=True)[:count]), "utf-8")
+    out, work = tmp_path / "out", tmp_path / "work"
+    settings = {
+        "DATA": tmp_path / "data", "WORK": work, "OUT": out, "MERGES": 60, "UPDATES": 2, "AVERAGE": 1, "SIZES": "2",
+        "RUNS": "0.2-7", "PARTS": "quality ranks", "DPI": 30,
+    }  # fmt: skip
+    script("replicate.sh", "multi30k-en-de", **settings)
+    with (out / "ls0.2-7" / "quality.tsv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file, delimiter="\t"))
+    assert {row["model"] for row in rows} == {"ls0.2"} and {row["label_smoothing"] for row in rows} == {"0.2"}
+    assert {(row["decoding"], row["temp_hyp"], row["seed"]) for row in rows} == {
+        ("beam", "-", "-"), ("mbr", "1.0", "7"), ("dcmbr", "0.5", "7"),
+    }  # fmt: skip
+    assert {"BLEU", "chrF", "TER"} <= {row["metric"] for row in rows}
+    tables = (out / "tables.md").read_text("utf-8")
+    assert "## Table 1, by chrF" in tables and "| N=2" in tables
+    assert (out / "figure1.png").is_file() and (out / "figure2.png").is_file()
+    assert [line.split("\t")[2:4] for line in lines(out / "log.tsv")[1:]] == [
+        ["ls0.2-7", "quality"],
+        ["ls0.2-7", "ranks"],
+    ]
+    said = "".join(path.read_text("utf-8") for path in out.rglob("*") if path.suffix != ".png")
+    assert str(tmp_path) not in said  # where it lay on this machine is nobody's business
+
+    before = {path: path.read_bytes() for path in out.rglob("*.tsv*")}
+    shutil.rmtree(work)
+    again = script("replicate.sh", "multi30k-en-de", **settings)
+    assert "training" not in again.stderr and not (work / "en-de" / "checkpoints").exists()
+    assert {path: path.read_bytes() for path in out.rglob("*.tsv*")} == before
+    assert_refused("replicate.sh", ["multi30k-en-de"], "updates=3 (was 2)", **{**settings, "UPDATES": 3})
+
+
+def test_unknown_settings_get_the_usage(tmp_path: Path) -> None:
+    done = script("replicate.sh", "wmt20", check=False, OUT=tmp_path / "out")
+    assert done.returncode == 2 and "scripts/replicate.sh [SETTING]" in done.stderr and not (tmp_path / "out").exists()
