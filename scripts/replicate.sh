@@ -28,6 +28,7 @@ CONFIG=multi30k/small
 TEST="${TESTS[0]}"
 SUBSET="$(subset_of "$TEST")"
 RUNS="${RUNS:-0.1-1 0.0-1 0.2-1 0.3-1 0.1-2 0.0-2 0.1-3 0.0-3}"
+FIRST_SEED="${RUNS%% *}" FIRST_SEED="${FIRST_SEED##*-}"
 PAIR="${PAIR:-ls0.0-1 ls0.1-1}"
 MAIN="${MAIN:-ls0.1-1}"
 GER_RUNS="${GER_RUNS:-}"
@@ -156,7 +157,7 @@ present() {
     } >"$OUT/tables.md.new"
     mv "$OUT/tables.md.new" "$OUT/tables.md"
     figure 1 --where metric=chrF --where "num_hyp=$LARGEST" -- 'ls*/quality.tsv'
-    figure 2 -- 'ls*-1/ranks.tsv'
+    figure 2 -- "ls*-$FIRST_SEED/ranks.tsv" # a model of each smoothing
     figure 3 --where all_exact=yes -- '*/topn.tsv'
     figure 4 --where metric=chrF --where decoding=mbr --where "num_hyp=$LARGEST" -- '*/quality.tsv'
     figure 5 --where metric=chrF -- '*/growth.tsv'

@@ -46,6 +46,8 @@ CLASSES: dict[tuple[str, str], tuple[str, str]] = {
     ("analysis.md", "$ dcmbr table 1"): (PARSED, "needs the decodings of the table; test_tables.py makes it"),
     ("analysis.md", "fairseq-generate DATA"): (PARSED, "stands for a command with the reader's own options"),
     ("architecture.md", "flowchart"): (SHOWN, "a picture"),
+    ("distillation.md", "DATA="): (PARSED, "an hour; tests/scripts/test_distill.py runs it"),
+    ("distillation.md", "dcmbr distill-data"): (PARSED, "tests/training/test_distillation.py runs it"),
     ("mbart50.md", "fairseq-generate"): (PARSED, "needs mBART-50; tests/tasks/test_mbart50.py runs a small one"),
     ("mbart50.md", "import dcmbr_fairseq"): (PARSED, "needs mBART-50"),
     ("mbart50.md", "export MBART50"): (PARSED, "needs mBART-50"),
