@@ -44,7 +44,7 @@ METRICS=bleu,chrf,ter METRIC_ARGS="{}"
 if type java &>/dev/null; then
     METRICS+=,meteor METRIC_ARGS="{\"meteor\": {\"language\": \"$TGT\"}}"
 fi
-OUT="${OUT:-$ROOT/docs/results/$SETTING}"
+OUT="$(realpath --canonicalize-missing "${OUT:-$ROOT/docs/results/$SETTING}")"
 DPI="${DPI:-100}"
 setup_venv analysis,plots,meteor
 export DCMBR_USE_VENV_AS_IS=1 # the scripts called from here need not look again
@@ -179,7 +179,8 @@ figure() {
         [[ ${#found[@]} -gt 0 ]] || return 0
         tables+=("${found[@]}")
     done
-    dcmbr plot "$number" "${tables[@]}" "${options[@]}" --dpi "$DPI" --formats png --output "$OUT/figure$number" ||
+    # from within OUT: the text beside a figure names its tables
+    (cd "$OUT" && dcmbr plot "$number" "${tables[@]#"$OUT/"}" "${options[@]}" --dpi "$DPI" --formats png --output "figure$number") ||
         log "Figure $number cannot be drawn yet"
 }
 

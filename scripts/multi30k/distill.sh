@@ -9,7 +9,7 @@
 # the token entropy of the models, and calibration.tsv what their pools promise against what the references say.
 #
 # Environment: OTHER (a file of sentences in SRC, for the teacher other), LIMIT (12000 sentences), DISTILL_UPDATES (300),
-# RATE (5e-4), RUN (lsLS), WORK (work/multi30k), and what scripts/distill.sh takes: NUM, TEST_NUM, METRICS ...
+# RATE (5e-4), PATIENCE (-1: all teachers get all updates; otherwise as checkpoint.patience), RUN (lsLS), WORK (work/multi30k), and what scripts/distill.sh takes: NUM, TEST_NUM, METRICS ...
 
 # shellcheck source=scripts/lib.sh
 source "$(dirname "$0")/../lib.sh"
@@ -21,6 +21,7 @@ RUN="${RUN:-ls$3}"
 LIMIT="${LIMIT:-12000}"
 DISTILL_UPDATES="${DISTILL_UPDATES:-300}"
 RATE="${RATE:-5e-4}"
+PATIENCE="${PATIENCE:--1}"
 OTHER="${OTHER:-}"
 MODEL="$DIR/checkpoints/$RUN/averaged.pt"
 TEST="${TESTS[0]}"
@@ -44,7 +45,7 @@ distilled() {
     TEACHER="$teacher" BASE_TEST="$DIR/decode/$RUN/$TEST" \
         "$ROOT/scripts/distill.sh" multi30k/small "$MODEL" "$sources" "$OUT/$1" "optimization.lr=[$RATE]" \
         "optimization.max_update=$DISTILL_UPDATES" dataset.validate_interval_updates=100 \
-        checkpoint.save_interval_updates=50 "${changes[@]}"
+        checkpoint.save_interval_updates=50 "checkpoint.patience=$PATIENCE" "${changes[@]}"
 }
 
 NUM="${TEST_NUM:-50}" SYSTEMS="beam dcmbr" RUN="$RUN" "$ROOT/scripts/multi30k/decode.sh" "$SRC" "$TGT" "$3" "$TEST"
