@@ -90,7 +90,7 @@ measure() {
     options="${options//$WORK/WORK}" # where it lies on this machine is no setting
     basis=(--with "first=$2" "subset=$3" "options=$options" "${BASIS[@]}")
     if is_done "$RUN, $1" "$table" "${basis[@]}"; then return; fi
-    trained
+    (trained) # apart: its steps have a BASIS of their own
     resumable_step "$RUN, $1" "$table" "${basis[@]}" -- \
         dcmbr "$4" "${FLAGS[@]}" --gen-subset "$3" --path "$CHECKPOINT" --names "$NAME" "${first[@]}" "${@:5}" --output "$table"
     [[ -f "$OUT/log.tsv" ]] || printf 'when\tcommit\trun\ttable\tseconds\tprocessor\tcommand\n' >"$OUT/log.tsv"
