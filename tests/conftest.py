@@ -83,7 +83,10 @@ def multi30k_model(shared: Path) -> Path:
 
 
 #: Files that take longest, which must not be left to the end, when there is nothing to do beside them.
-LONGEST = ("test_task", "test_pipelines", "test_bad_input", "test_configs", "test_mbart50", "test_demo")
+LONGEST = (
+    "test_imports", "test_pipelines", "test_task", "test_configs", "test_demo", "test_rehearsals", "test_documents",
+    "test_mistakes", "test_bad_input", "test_mbart50", "test_criterion_training", "test_architectures", "test_codes",
+)  # fmt: skip
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -30,10 +30,10 @@ def run_fairseq(
 
 
 def run(
-    line: list[str], stdin: str | None = None, check: bool = True, **options: object
+    line: list[str], stdin: str | None = None, check: bool = True, timeout: float = 300, **options: object
 ) -> "subprocess.CompletedProcess[str]":
     """Run a command line; ``stdout`` and ``stderr`` are UTF-8 texts with their line ends as they were written."""
-    done = subprocess.run(line, input=(stdin or "").encode(), capture_output=True, timeout=300, **options)  # type: ignore
+    done = subprocess.run(line, input=(stdin or "").encode(), capture_output=True, timeout=timeout, **options)  # type: ignore
     result = subprocess.CompletedProcess(line, done.returncode, done.stdout.decode(), done.stderr.decode())
     if check:
         assert result.returncode == 0, f"{line[:3]} exited with {result.returncode}:\n{result.stderr[-4000:]}"

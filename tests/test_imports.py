@@ -243,7 +243,7 @@ for name in names:
 def test_any_module_may_be_the_first_import() -> None:
     names = [".".join(m.relative_to(PACKAGE.parent).with_suffix("").parts).removesuffix(".__init__") for m in MODULES]
     assert "dcmbr_fairseq.hooks.compat" in names and "dcmbr_fairseq.files.writing" in names
-    done = run([sys.executable, "-c", f"{FIRST_IMPORT}\nnames = {names}\n{FORKED}"])
+    done = run([sys.executable, "-c", f"{FIRST_IMPORT}\nnames = {names}\n{FORKED}"], timeout=900)
     assert done.stdout == ""
 
 
