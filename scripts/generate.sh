@@ -14,10 +14,10 @@
 #SBATCH --signal=TERM@120
 #SBATCH --open-mode=append
 
-for folder in "${DCMBR_ROOT:-$(dirname "$0")/..}" "${SLURM_SUBMIT_DIR:-.}"; do
-    if [[ -f "$folder/scripts/lib.sh" ]]; then
+for repository in "${DCMBR_ROOT:-$(dirname "$0")/..}" "${SLURM_SUBMIT_DIR:-.}"; do
+    if [[ -f "$repository/scripts/lib.sh" ]]; then
         # shellcheck source=scripts/lib.sh
-        source "$folder/scripts/lib.sh"
+        source "$repository/scripts/lib.sh"
         break
     fi
 done

@@ -55,4 +55,4 @@ awk -F '\t' -v seconds=$((SECONDS - start)) -v bytes="$(stat --format %s "$recor
     END { printf "%d sentences asked for, status %d: %d s on the clock, %.1f MB of records, %s MiB resident after two minutes, %s at most, %s at the end\n",
           wanted, status, seconds, bytes / 1e6, first, most, last }' "$OUT/memory.tsv"
 grep ' of .* sentences' "$OUT/generate.log" | tail -n 1
-exit "$status"
+((status == 0)) || exit "$status"

@@ -22,6 +22,8 @@ sys.path.insert(0, str(fairseq_commands.REPOSITORY / "scripts"))  # for the demo
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in a shell's background: the tests of Ctrl-C need it
     signal.signal(signal.SIGINT, signal.default_int_handler)
+if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:  # as under nohup: so do those of HUP
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 #: scripts/fuzz.sh: so many inputs for every property that does not say itself how many.
 settings.register_profile(
     "long",

@@ -1,5 +1,6 @@
 """Aligned files as streams of chunks of raw lines, and chunks over several processes, in order and in little memory."""
 
+import contextlib
 import multiprocessing
 import os
 import signal
@@ -101,7 +102,9 @@ def map_in_order(
     waiting: deque[tuple[Item, Future[Result]]] = deque()
     try:
         for item in items:
-            waiting.append((item, pool.submit(function, item)))
+            with _signals_held():
+                future = pool.submit(function, item)
+            waiting.append((item, future))
             if len(waiting) > 2 * processes:
                 yield _finished(*waiting.popleft())
         while waiting:
@@ -110,6 +113,17 @@ def map_in_order(
         raise UserError("a worker process was killed, perhaps for want of memory: try a smaller --processes") from error
     finally:
         pool.shutdown(cancel_futures=True)
+
+
+@contextlib.contextmanager
+def _signals_held() -> Iterator[None]:
+    """INT and HUP wait meanwhile, and a process that is started here begins with them blocked: one that came before
+    :func:`_end_with_parent` would end Python's own start with a traceback."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGHUP})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _finished(item: Item, future: "Future[Result]") -> tuple[Item, Result]:

@@ -50,7 +50,8 @@ def test_translations_stand_side_by_side(first: "subprocess.CompletedProcess[str
 def test_the_last_line_says_what_to_look_at(first: "subprocess.CompletedProcess[str]", work: Path) -> None:
     page = (work / "report.html").read_text("utf-8")
     assert first.stderr.splitlines()[-1].endswith(f"open {work / 'report.html'} in a browser")
-    assert "dcmbr" in page and "beam" in page
+    assert page.startswith("<!doctype html>")
+    assert "REPORTED\tdcmbr-chrf-n5-t0.5\n" in (work / "report.html.settings").read_text("utf-8")
 
 
 def test_what_others_say_of_themselves_is_not_shown(first: "subprocess.CompletedProcess[str]") -> None:

@@ -11,18 +11,24 @@ from pipeline_scripts import REFUSED, SCRIPTS, lib, script
 TEXTS = {str(path.relative_to(REPOSITORY)): path.read_text("utf-8") for path in sorted(SCRIPTS.rglob("*.sh"))}
 
 #: What becomes of a variable that is changed after a run. "refused": by name, see REFUSED; "figures": too, see below;
-#: "named": its results lie in a folder of that name; "asked": it says what is to be done, where, from what, how fast;
+#: "inputs": files that a step names as what it is made from; "trained": in the settings of a training; "named": its
+#: results lie in a folder of that name; "asked": it says what is to be done, where, from what, how fast;
 #: "internal": it is no setting.
 TREATMENT = {
     "refused": """DATA MERGES LOWERCASE MIN_SCORE ALIGNMENT_SCORES AVERAGE BEAM_FLAGS UTILITY_ARGS GENERATE_TOKENS
         MAX_ROWS PRECISION PAIRS HELD_OUT MBART50""",
     "figures": "FIRST TOP_FIRST MAX_EXPANSIONS PAIR MAIN SIZES TEMPERATURES SEEDS METRIC METRIC_ARGS UTILITY NUM SEED",
-    "steps": "PIECES LIMIT TEMP METRICS BLEURT_CHECKPOINT",  # in steps that the tests do not run to the end
-    "named": "TEMP_HYP TEMP_REF RUN TEST SUBSET UTILITIES",
+    # in steps that the tests of REFUSED do not run to the end
+    "steps": "PIECES LIMIT TEMP METRICS BLEURT_CHECKPOINT PIECE MAX_RATIO DROP_LOWEST",
+    "inputs": "CODES TEACHER MIX",
+    "trained": "RATE DISTILL_UPDATES PATIENCE GER_UPDATES",
+    "named": "TEMP_HYP TEMP_REF RUN TEST SUBSET UTILITIES TEST_NUM RUNS GER_RUNS",
     "asked": """WORK SYSTEMS SCORE_FLAGS OTHER_SETS JOBS VENV PYTHON DCMBR_USE_VENV_AS_IS LAUNCH DEVICE CHANGED BIN DPI
-        OMP_NUM_THREADS PYTHONPATH SENTENCES INSTALLERS BEER_HOME""",
-    "internal": """DCMBR_IN_GROUP SLURM_JOB_NODELIST SLURM_STEP_NODELIST SLURM_NTASKS SLURM_NNODES SLURM_NODEID SOURCE
-        TARGET MAX_UPDATE MAX_EPOCH UPDATES""",
+        OMP_NUM_THREADS PYTHONPATH SENTENCES INSTALLERS BEER_HOME SRC TGT REFERENCES OTHER ONLY BASE_TEST OUT PARTS
+        PROCESSES DRAWS MINUTES""",
+    "internal": """DCMBR_IN_GROUP DCMBR_ROOT ROOT SLURM_ARRAY_TASK_ID SLURM_JOB_ID SLURM_STEP_NUM_TASKS
+        SLURM_SUBMIT_DIR SLURM_JOB_NODELIST SLURM_STEP_NODELIST SLURM_NTASKS SLURM_NNODES SLURM_NODEID SOURCE TARGET
+        MAX_UPDATE MAX_EPOCH UPDATES""",
 }
 
 
@@ -38,6 +44,10 @@ def test_it_is_known_what_becomes_of_every_setting() -> None:
     assert names("refused") == tried - {"SYSTEMS"}
     for name in names("steps"):
         assert re.search(rf"--with[^-]*\b{name}\b|arguments=", "".join(TEXTS.values())), name
+    for name in names("inputs"):
+        assert re.search(rf'"{name}=\$', "".join(TEXTS.values())), name
+    for name in names("trained"):
+        assert re.search(rf"\b(lr|max_update|patience)=\[?\${name}\b", "".join(TEXTS.values())), name
 
 
 def test_figures_record_every_setting_that_they_pass_on() -> None:
