@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The demo, embedded: a phrasebook, a tiny Transformer, and its test set translated with beam search, MBR and DC-MBR.
-# On two cores it takes about three minutes after installation, one of them training.
+# On two cores it takes less than six minutes after installation, one or two of them training.
 #
 #   bash scripts/demo.sh [KEY=VALUE...]
 #
