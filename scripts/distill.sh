@@ -63,9 +63,6 @@ esac
 [[ "$PIECE" =~ ^[1-9][0-9]*$ && "$LIMIT" =~ ^[0-9]+$ ]] || die "PIECE=$PIECE, LIMIT=$LIMIT: give numbers of sentences"
 setup_venv
 
-# first_lines FILE OUTPUT: the text of FILE, or its first LIMIT lines.
-first_lines() { if ((LIMIT > 0)); then read_text "$1" | awk -v n="$LIMIT" 'NR <= n' >"$2"; else read_text "$1" >"$2"; fi; }
-
 # segmented OUT_DIR TEXT LANG: a text as the model's training text was made, with the plain text beside it.
 segmented() {
     mkdir -p "$1"
@@ -81,8 +78,7 @@ in_pieces() {
     split --lines="$PIECE" --numeric-suffixes --suffix-length=5 --additional-suffix=".$SRC" "$OUT/sources/bpe.$SRC" "$1/text/bpe"
     split --lines="$PIECE" --numeric-suffixes --suffix-length=5 --additional-suffix=".$SRC" "$OUT/sources/raw.$SRC" "$1/text/raw"
     names="$(find "$1/text" -name "bpe*.$SRC" | sort | sed "s/\.$SRC\$//" | paste -sd ,)"
-    fairseq-preprocess --source-lang "$SRC" --target-lang "$TGT" --only-source --srcdict "$BIN/dict.$SRC.txt" \
-        --testpref "$names" --destdir "$1/bin" --workers "$JOBS" 2>&1 | worth_reading
+    preprocess "$SRC" "$TGT" "$1/bin" --only-source --srcdict "$BIN/dict.$SRC.txt" --testpref "$names"
     cp "$BIN/dict.$TGT.txt" "$1/bin/"
 }
 
@@ -140,8 +136,8 @@ tensors_of() {
     for lang in "$SRC" "$TGT"; do segmented "$1/text/$lang" "$OUT/pairs/train.$lang" "$lang"; done
     mkdir -p "$1/text/both"
     for lang in "$SRC" "$TGT"; do mv "$1/text/$lang/bpe.$lang" "$1/text/both/train.$lang"; done
-    fairseq-preprocess --source-lang "$SRC" --target-lang "$TGT" --srcdict "$BIN/dict.$SRC.txt" \
-        --tgtdict "$BIN/dict.$TGT.txt" --trainpref "$1/text/both/train" --destdir "$1" --workers "$JOBS" 2>&1 | worth_reading
+    preprocess "$SRC" "$TGT" "$1" --srcdict "$BIN/dict.$SRC.txt" --tgtdict "$BIN/dict.$TGT.txt" \
+        --trainpref "$1/text/both/train"
     for file in "$BIN"/valid.*; do cp "$file" "$1/"; done
     rm -r "$1/text"
 }

@@ -55,7 +55,8 @@ FLAGS=("$DIR/bin" -s "$SRC" -t "$TGT" --remove-bpe --tokenizer moses)
 has_gpu || FLAGS+=(--cpu)
 
 # begin RUN: what a run is: NAME of its model in tables, SEED, TRAINING (what is changed in the config), LAST (how many
-# checkpoints are averaged), CHECKPOINT, and in BASIS what the model depends on. A run of GER, gerALPHA-BETA, starts from the run ls0.0-1.
+# checkpoints are averaged), CHECKPOINT, and in BASIS what the model depends on. A run of GER, gerALPHA-BETA, starts from
+# the run ls0.0-1.
 begin() {
     local words smoothing
     RUN="$1" SEED="${1##*-}" NAME="${1%-*}" smoothing="${1%-*}" LAST="$AVERAGE"
@@ -85,17 +86,23 @@ trained() {
 
 # measure TABLE FIRST SUBSET SUBCOMMAND OPTION...: one table of the run that was begun, of FIRST sentences (0: all).
 measure() {
-    local table="$OUT/$RUN/$1.tsv" first=() start="$SECONDS" options="${*:4}" basis
-    [[ "$2" == 0 ]] || first=(--first "$2")
+    local options="${*:4}"
     options="${options//$WORK/WORK}" # where it lies on this machine is no setting
-    basis=(--with "first=$2" "subset=$3" "options=$options" "${BASIS[@]}")
-    if is_done "$RUN, $1" "$table" "${basis[@]}"; then return; fi
+    resumable_step "$RUN, $1" "$OUT/$RUN/$1.tsv" --with "first=$2" "subset=$3" "options=$options" "${BASIS[@]}" -- \
+        measure_now "$options" "$@"
+}
+
+# measure_now OPTIONS TABLE FIRST SUBSET SUBCOMMAND OPTION...: the same, and a line of log.tsv; OPTIONS as shown there.
+measure_now() {
+    local shown="$1" name="$2" first=() start="$SECONDS"
+    shift
+    [[ "$2" == 0 ]] || first=(--first "$2")
     (trained) # apart: its steps have a BASIS of their own
-    resumable_step "$RUN, $1" "$table" "${basis[@]}" -- \
-        dcmbr "$4" "${FLAGS[@]}" --gen-subset "$3" --path "$CHECKPOINT" --names "$NAME" "${first[@]}" "${@:5}" --output "$table"
+    dcmbr "$4" "${FLAGS[@]}" --gen-subset "$3" --path "$CHECKPOINT" --names "$NAME" "${first[@]}" "${@:5}" \
+        --output "$OUT/$RUN/$name.tsv"
     [[ -f "$OUT/log.tsv" ]] || printf 'when\tcommit\trun\ttable\tseconds\tprocessor\tcommand\n' >"$OUT/log.tsv"
-    printf '%s\t%s\t%s\t%s\t%s\t%s\tdcmbr %s\n' "$(date -u +%FT%TZ)" "$(git -C "$ROOT" rev-parse --short HEAD)" "$RUN" "$1" \
-        "$((SECONDS - start))" "$(nproc) x $(sed -n 's/^model name\s*: //p' /proc/cpuinfo | head -n 1)" "$options" >>"$OUT/log.tsv"
+    printf '%s\t%s\t%s\t%s\t%s\t%s\tdcmbr %s\n' "$(date -u +%FT%TZ)" "$(git -C "$ROOT" rev-parse --short HEAD)" "$RUN" "$name" \
+        "$((SECONDS - start))" "$(nproc) x $(sed -n 's/^model name\s*: //p' /proc/cpuinfo | head -n 1)" "$shown" >>"$OUT/log.tsv"
 }
 
 # sweep TABLE FIRST SUBSET OPTION...: a sweep by chrF, whose pools are kept with the model.
@@ -143,19 +150,21 @@ truncations() {
 
 # present: tables.md and the figures, from what has been measured so far.
 present() {
-    local metric quality
+    local metric metrics quality table temporary
     mapfile -t quality < <(find "$OUT" -path '*/ls*/quality.tsv' | sort)
     [[ ${#quality[@]} -gt 0 ]] || return 0
+    metrics="$(for table in "${quality[@]}"; do column metric "$table"; done)"
+    temporary="$(temporary_name "$OUT/tables.md")"
     {
         printf '# %s\n\nMade by scripts/replicate.sh from the tables beside it; when, where and how: log.tsv. ' "$SETTING"
         printf 'Means over the seeds of training and draws that were measured.\n'
         for metric in chrF BLEU METEOR TER; do
-            cut -f "$(head -n 1 "${quality[0]}" | tr '\t' '\n' | grep -nx metric | cut -d : -f 1)" "${quality[@]}" | grep -qx "$metric" || continue
+            grep --quiet --line-regexp "$metric" <<<"$metrics" || continue
             printf '\n## Table 1, by %s\n' "$metric"
             dcmbr table 1 "${quality[@]}" --where "metric=$metric" --format markdown
         done
-    } >"$OUT/tables.md.new"
-    mv "$OUT/tables.md.new" "$OUT/tables.md"
+    } >"$temporary"
+    mv "$temporary" "$OUT/tables.md"
     figure 1 --where metric=chrF --where "num_hyp=$LARGEST" -- 'ls*/quality.tsv'
     figure 2 -- "ls*-$FIRST_SEED/ranks.tsv" # a model of each smoothing
     figure 3 --where all_exact=yes -- '*/topn.tsv'

@@ -1,5 +1,6 @@
 """How the tests run scripts/: with this interpreter's packages, nothing installed, one job."""
 
+import gzip
 import os
 import subprocess
 from collections.abc import Iterable
@@ -46,6 +47,15 @@ def lib(commands: str, cwd: Path, **variables: object) -> "subprocess.CompletedP
 def lines(path: Path) -> list[str]:
     """The lines of a text, of which ``\\n`` alone ends one."""
     return path.read_text("utf-8").split("\n")[:-1]
+
+
+def beginnings(shared: Path, folder: Path, counts: dict[str, int], languages: Iterable[str]) -> None:
+    """The first so many lines of Multi30k's files, by name, as plain NAME.LANGUAGE in a folder, which is made."""
+    folder.mkdir()
+    for name, count in counts.items():
+        for language in languages:
+            text = gzip.decompress((shared / "data/multi30k" / f"{name}.{language}.gz").read_bytes())
+            (folder / f"{name}.{language}").write_bytes(b"\n".join([*text.split(b"\n")[:count], b""]))
 
 
 #: for each pipeline: a script, its arguments, what is changed after a run (None: not set; TMP: the test's folder), and

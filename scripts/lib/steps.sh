@@ -13,9 +13,16 @@
 # exists. {} in the command stands for the temporary name it must write to; OUTPUT appears only when the command has
 # succeeded. A SETTING is the name of a variable, or KEY=VALUE; an INPUT a path, or VARIABLE=PATH. An OUTPUT that was
 # made from others is refused, and the settings that differ are named: nothing is ever deleted or made anew over it.
-step() {
-    local name="$1" output="$2" temporary basis=() record
-    shift 2
+step() { make_once renamed "$@"; }
+
+# resumable_step NAME OUTPUT [--with SETTING...] [--from INPUT...] -- COMMAND...: as step, for a command that writes
+# OUTPUT itself, whole or not at all, and goes on by itself where it was cut off.
+resumable_step() { make_once itself "$@"; }
+
+# make_once renamed|itself NAME OUTPUT ... -- COMMAND...: what step and resumable_step have in common.
+make_once() {
+    local how="$1" name="$2" output="$3" written="$3" basis=() record
+    shift 3
     while [[ "$1" != -- ]]; do
         basis+=("$1")
         shift
@@ -25,12 +32,15 @@ step() {
     log "$name ..."
     record="$(made_from "$output" "${basis[@]}")"
     mkdir -p "$(dirname "$output")"
-    remove_leftovers "$output"
-    temporary="$(temporary_name "$output")"
-    "${@//\{\}/$temporary}"
-    [[ -e "$temporary" ]] || die "$name: the command succeeded but wrote nothing to $temporary"
-    write_record "$output" "$temporary" "$record"
-    mv "$temporary" "$output"
+    if [[ "$how" == renamed ]]; then
+        remove_leftovers "$output"
+        written="$(temporary_name "$output")"
+        set -- "${@//\{\}/$written}"
+    fi
+    "$@"
+    [[ -e "$written" ]] || die "$name: the command succeeded but wrote nothing to $written"
+    write_record "$output" "$written" "$record"
+    [[ "$how" == itself ]] || mv "$written" "$output"
 }
 
 # temporary_name OUTPUT: a new name beside OUTPUT for what is thrown away unless it becomes OUTPUT: .NAME.xxxxxxxx.tmp.
@@ -42,25 +52,6 @@ remove_leftovers() {
     name="$(basename "$1" | sed 's/[][?*\]/\\&/g')"
     find "$(dirname "$1")" -mindepth 1 -maxdepth 1 \
         \( -name ".$name.????????.tmp" -o -name ".$name.settings.????????.tmp" \) -exec rm -rf {} +
-}
-
-# resumable_step NAME OUTPUT [--with SETTING...] [--from INPUT...] -- COMMAND...: as step, for a command that writes
-# OUTPUT itself, whole or not at all, and goes on by itself where it was cut off.
-resumable_step() {
-    local name="$1" output="$2" basis=() record
-    shift 2
-    while [[ "$1" != -- ]]; do
-        basis+=("$1")
-        shift
-    done
-    shift
-    if is_done "$name" "$output" "${basis[@]}"; then return; fi
-    log "$name ..."
-    record="$(made_from "$output" "${basis[@]}")"
-    mkdir -p "$(dirname "$output")"
-    "$@"
-    [[ -e "$output" ]] || die "$name: the command succeeded but wrote nothing to $output"
-    write_record "$output" "$output" "$record"
 }
 
 # is_done NAME OUTPUT [--with ...] [--from ...]: whether OUTPUT exists; stops where it was made from other things.

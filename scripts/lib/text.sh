@@ -80,7 +80,14 @@ binarise() {
     local source="$1" target="$2" text="$3" output="$4" name tests=""
     shift 4
     for name in "$@"; do tests+="${tests:+,}$text/$name"; done
-    fairseq-preprocess --source-lang "$source" --target-lang "$target" --joined-dictionary \
-        --trainpref "$text/train" --validpref "$text/valid" ${tests:+--testpref "$tests"} \
-        --destdir "$output" --workers "$JOBS" 2>&1 | worth_reading
+    preprocess "$source" "$target" "$output" --joined-dictionary \
+        --trainpref "$text/train" --validpref "$text/valid" ${tests:+--testpref "$tests"}
 }
+
+# preprocess SRC TGT OUTPUT FLAG...: fairseq-preprocess with JOBS workers, and of its messages what is worth reading.
+preprocess() {
+    fairseq-preprocess --source-lang "$1" --target-lang "$2" --destdir "$3" "${@:4}" --workers "$JOBS" 2>&1 | worth_reading
+}
+
+# first_lines FILE OUTPUT: the lines of plain or .gz text, or the first LIMIT where that is above 0.
+first_lines() { if ((LIMIT > 0)); then read_text "$1" | awk -v n="$LIMIT" 'NR <= n' >"$2"; else read_text "$1" >"$2"; fi; }

@@ -95,8 +95,8 @@ segment_all() {
 binarise_sets() {
     local prefixes=(--testpref "$DIR/pieces/test")
     [[ ! -e "$DIR/pieces/valid.$SOURCE" ]] || prefixes+=(--validpref "$DIR/pieces/valid")
-    fairseq-preprocess --source-lang "$SOURCE" --target-lang "$TARGET" --srcdict "$MBART50/dict.$SOURCE.txt" \
-        --tgtdict "$MBART50/dict.$TARGET.txt" "${prefixes[@]}" --destdir "$1" --workers "$JOBS" 2>&1 | worth_reading
+    preprocess "$SOURCE" "$TARGET" "$1" --srcdict "$MBART50/dict.$SOURCE.txt" --tgtdict "$MBART50/dict.$TARGET.txt" \
+        "${prefixes[@]}"
 }
 
 # local_files: the files of DATA that raw takes, one a line.

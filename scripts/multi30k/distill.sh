@@ -9,7 +9,8 @@
 # the token entropy of the models, and calibration.tsv what their pools promise against what the references say.
 #
 # Environment: OTHER (a file of sentences in SRC, for the teacher other), LIMIT (12000 sentences), DISTILL_UPDATES (300),
-# RATE (5e-4), PATIENCE (-1: all teachers get all updates; otherwise as checkpoint.patience), RUN (lsLS), WORK (work/multi30k), and what scripts/distill.sh takes: NUM, TEST_NUM, METRICS ...
+# RATE (5e-4), PATIENCE (-1: all teachers get all updates; otherwise as checkpoint.patience), RUN (lsLS), WORK
+# (work/multi30k), and what scripts/distill.sh takes: NUM, TEST_NUM, METRICS ...
 
 # shellcheck source=scripts/lib.sh
 source "$(dirname "$0")/../lib.sh"
@@ -71,6 +72,7 @@ dcmbr entropy "$DIR/bin" -s "$SRC" -t "$TGT" --gen-subset valid --remove-bpe --t
 label="$(NUM="${TEST_NUM:-50}" label dcmbr)"
 records=("$DIR/decode/$RUN/$TEST/$label/pools.jsonl")
 for teacher in "${teachers[@]}"; do records+=("$OUT/$teacher/test/distilled/$label/pools.jsonl"); done
-python -P "$ROOT/scripts/lib/calibration.py" "$DIR/raw/$TEST.$TGT" "$names" "${records[@]}" >"$OUT/calibration.tsv.new"
-mv "$OUT/calibration.tsv.new" "$OUT/calibration.tsv"
+temporary="$(temporary_name "$OUT/calibration.tsv")"
+python -P "$ROOT/scripts/lib/calibration.py" "$DIR/raw/$TEST.$TGT" "$names" "${records[@]}" >"$temporary"
+mv "$temporary" "$OUT/calibration.tsv"
 cat "$OUT/entropy.tsv" "$OUT/calibration.tsv"

@@ -38,9 +38,6 @@ arguments_of() {
     esac
 }
 
-# first_lines FILE OUTPUT: the first LIMIT lines, or all.
-first_lines() { if ((LIMIT > 0)); then head --lines="$LIMIT" "$1" >"$2"; else cat "$1" >"$2"; fi; }
-
 # choose SYSTEM UTILITY OUTPUT: decide by a utility from the system's pools.
 choose() {
     dcmbr select "$OUT/$1.jsonl" --utility "$2" --utility-args "$(arguments_of "$2")" --output "$3"

@@ -1,11 +1,10 @@
 """scripts/distill.sh on a trained model and a few sentences: what is learnt from, what is skipped, what is refused."""
 
-import gzip
 import json
 from pathlib import Path
 
 import pytest
-from pipeline_scripts import assert_refused, lib, lines, script
+from pipeline_scripts import assert_refused, beginnings, lib, lines, script
 
 #: The trained model's own architecture, and a training of four updates.
 MODEL = [
@@ -22,11 +21,7 @@ TEST = "test_2016_flickr"
 def data(shared: Path, multi30k_model: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """What prepare.sh would have left for the trained model: bin, bpe.codes, raw; and sources to learn from."""
     folder = tmp_path_factory.mktemp("data")
-    (folder / "raw").mkdir()
-    for name, count in (("val", 6), (TEST, 6), ("train", 9)):
-        for lang in ("en", "de"):
-            text = gzip.decompress((shared / f"data/multi30k/{name}.{lang}.gz").read_bytes()).decode()
-            (folder / "raw" / f"{name}.{lang}").write_text("".join(text.splitlines(keepends=True)[:count]), "utf-8")
+    beginnings(shared, folder / "raw", {"val": 6, TEST: 6, "train": 9}, ("en", "de"))
     (folder / "bpe.codes").write_bytes((multi30k_model / "bpe.codes").read_bytes())
     commands = f"""
         mkdir tok

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from official_data import distinct_pairs, toy_pairs, write_set, write_wmt16, write_wmt20
-from pipeline_scripts import SCRIPTS, TINY, assert_all_refused, assert_refused, lib, lines, script
+from pipeline_scripts import SCRIPTS, TINY, assert_all_refused, assert_refused, beginnings, lib, lines, script
 
 # ------------------------------------------------------------------------------------------------- whole pipelines
 
@@ -121,14 +121,8 @@ def test_wmt16_en_ro(official: Path, tmp_path: Path) -> None:
 def test_multi30k_on_real_data(shared: Path, tmp_path: Path) -> None:
     """The first lines of Multi30k: every text of every step has as many lines as the source; then a tiny model."""
     data = tmp_path / "data"
-    data.mkdir()
-    for name in ("train", "val", "test_2016_flickr", "test_2018_flickr"):
-        for lang in ("en", "cs"):
-            with gzip.open(
-                shared / "data/multi30k" / f"{name}.{lang}.gz", "rt", encoding="utf-8", newline="\n"
-            ) as text:
-                head = [next(text) for _ in range(50)]
-            (data / f"{name}.{lang}").write_text("".join(head), "utf-8")
+    names = ("train", "val", "test_2016_flickr", "test_2018_flickr")
+    beginnings(shared, data, dict.fromkeys(names, 50), ("en", "cs"))
     settings = {"DATA": data, "WORK": tmp_path, "MERGES": 100, "NUM": 3}
     script("multi30k/prepare.sh", "en", "cs", **settings)
     folder = tmp_path / "en-cs"
