@@ -5,6 +5,7 @@ import logging
 import sys
 from pathlib import Path
 
+from dcmbr_fairseq.commands.shared import at_most
 from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.files.places import check_output
 from dcmbr_fairseq.runs.launch import launch
@@ -53,8 +54,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Decode, or start the processes that do."""
-    if not 1 <= args.processes <= 4096:
-        raise UserError(f"--processes must be a whole number from 1 to 4096, got {args.processes}")
+    at_most("--processes", args.processes, most=4096)
     refuse_other_outputs(args.fairseq_flags)
     rank = this_rank(args.distributed_rank, args.distributed_world_size)
     if rank is not None and args.processes > 1:

@@ -71,6 +71,9 @@ class ResumableWriter:
         """The sentences whose rows are here."""
         return self._rows.ids
 
+    def __contains__(self, sentence: int) -> bool:
+        return sentence in self._rows
+
     def write(self, rows: Iterable[Mapping[str, Any]]) -> None:
         """Append the rows of a batch, without those that are here; they survive the end of this program.
 

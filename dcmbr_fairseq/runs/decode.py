@@ -5,11 +5,13 @@ import json
 import logging
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.files.json_lines import shown
@@ -119,22 +121,26 @@ class ShardDecode:
         """The sentences of this process."""
         return {int(i) for part in self._windows() for i in part}
 
-    def _windows(self) -> Any:
-        return windows(self.workspace.by_length(), self.rank.number, self.rank.count)
+    @cached_property
+    def _by_length(self) -> np.ndarray:
+        return self.workspace.by_length()
+
+    def _windows(self) -> Iterator[np.ndarray]:
+        return windows(self._by_length, self.rank.number, self.rank.count)
 
     def _decode(self, writer: ResumableWriter) -> bool:
         progress = _Progress(f"process {self.rank.number} of {self.rank.count}", len(self.ids), len(writer.ids))
         with finishing_first() as asked:
             for part in self._windows():
-                done = writer.ids
-                if done >= set(part.tolist()):
+                if all(sentence in writer for sentence in part.tolist()):
                     continue
                 for sample in self.workspace.batches(self.model, part):
-                    if done >= set(sample["id"].tolist()):
+                    if all(sentence in writer for sentence in sample["id"].tolist()):
                         continue  # the other batches stay as they would be
                     self._translate(sample)
-                    writer.write(rows := self._rows.take())
-                    progress.add(len({row["id"] for row in rows} - done))
+                    rows = self._rows.take()
+                    progress.add(len({row["id"] for row in rows if row["id"] not in writer}))
+                    writer.write(rows)
                     if asked or _orphaned():
                         logger.info(
                             "ended by %s after %d of %d sentences, which are kept in %s: run the same command again",
