@@ -89,7 +89,7 @@ def journal_settings(args: argparse.Namespace, experiment: "Experiment", plan: "
     """What cells depend on beside their keys: a larger grid may go on with the cells of a smaller one."""
     return {
         **data_settings(args, experiment),
-        "rows": 2,  # their form: with the sentences' contributions
+        "rows": 3,  # their form: with the sentences' statistics
         "sizes": plan.sizes,
         "metrics": plan.metrics,
         "draws": plan.draws,

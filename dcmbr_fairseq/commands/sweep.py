@@ -1,6 +1,7 @@
 """``dcmbr sweep``: quality over a grid of pool sizes, temperatures, utilities and seeds (Figures 1, 5, 6 and 7)."""
 
 import argparse
+import contextlib
 from pathlib import Path
 
 from dcmbr_fairseq.commands.grid_options import add_grid_arguments, journal_settings, make_plan
@@ -41,7 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Fill the grid and write the table."""
-    from dcmbr_fairseq.measure.cells import against_baseline, parse_baseline, without_contributions
+    from dcmbr_fairseq.measure.cells import against_baseline, parse_baseline, without_statistics
     from dcmbr_fairseq.measure.sweep import sweep
 
     refuse_existing(args.output)
@@ -50,8 +51,9 @@ def run(args: argparse.Namespace) -> None:
     workspace = open_workspace(args)
     plan = make_plan(args, workspace, utilities, metrics)
     experiment = open_experiment(args, workspace)
-    journal = Journal(args.output, journal_settings(args, experiment, plan))
-    rows = journal.rows(sweep(experiment, plan, Path(args.pools or f"{args.output}.pools"), journal))
-    if conditions is not None:
-        print(format_rows(against_baseline(rows, conditions), "text"), end="")
-    journal.finish(without_contributions(rows))
+    with contextlib.closing(Journal(args.output, journal_settings(args, experiment, plan))) as journal:
+        swept = sweep(experiment, plan, Path(args.pools or f"{args.output}.pools"), journal)
+        rows = journal.rows(swept.keys)
+        if conditions is not None:
+            print(format_rows(against_baseline(rows, conditions, swept.scores), "text"), end="")
+        journal.finish(without_statistics(rows))

@@ -1,6 +1,7 @@
 """``dcmbr topn``: the N most probable translations, found exactly, and how good they are (Figure 3)."""
 
 import argparse
+import contextlib
 import math
 
 from dcmbr_fairseq.commands.model_options import (
@@ -55,11 +56,11 @@ def run(args: argparse.Namespace) -> None:
     experiment = open_experiment(args, open_workspace(args))
     qualities = build_segment_metrics(names, arguments)
     settings = {**data_settings(args, experiment), **budget._asdict(), "metrics": [q.signature() for q in qualities]}
-    journal = Journal(args.output, settings)
-    keys = measure_topn(experiment, budget, qualities, journal)
-    rows = mark_comparable(journal.rows(keys))
-    print(format_rows(summary(rows), "text"))
-    print(format_rows(cost_by_length(rows), "text"), end="")
-    journal.finish(rows)
+    with contextlib.closing(Journal(args.output, settings)) as journal:
+        keys = measure_topn(experiment, budget, qualities, journal)
+        rows = mark_comparable(journal.rows(keys))
+        print(format_rows(summary(rows), "text"))
+        print(format_rows(cost_by_length(rows), "text"), end="")
+        journal.finish(rows)
     for quality in qualities:
         quality.close()

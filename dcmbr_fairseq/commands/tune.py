@@ -1,8 +1,10 @@
 """``dcmbr temperature --tune``: T_h and T_r chosen on a validation set, and written as flags of fairseq-generate."""
 
 import argparse
+import contextlib
 import logging
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,6 +22,7 @@ from dcmbr_fairseq.present.tables import as_text
 from dcmbr_fairseq.present.tidy import Journal, Row, test_set_of
 
 if TYPE_CHECKING:
+    from dcmbr_fairseq.evaluation.uncertainty import Score
     from dcmbr_fairseq.measure.grid import Plan
     from dcmbr_fairseq.measure.models import Workspace
 
@@ -64,8 +67,8 @@ def run(args: argparse.Namespace) -> None:
         raise UserError(
             f"--tune takes one pool size, got --num-hyp {args.num_hyp} --num-ref {args.num_ref}: choose one"
         )
-    rows = measured(args, workspace, plan)
-    surface = surface_of(rows)
+    rows, scores = measured(args, workspace, plan)
+    surface = surface_of(rows, scores)
     print(as_text(surface_grid(surface)), end="")
     print(*verdict(surface, signature_of(rows[0]["signature"], plan.draws), test_set_of(rows[0])), sep="\n")
     if args.output is not None:
@@ -74,15 +77,20 @@ def run(args: argparse.Namespace) -> None:
         logger.info("wrote %s, to be used as: fairseq-generate ... $(cat %s)", args.output, args.output)
 
 
-def measured(args: argparse.Namespace, workspace: "Workspace", plan: "Plan") -> list[Row]:
-    """The rows of the grid: a sweep over temperatures."""
-    from dcmbr_fairseq.measure.cells import without_contributions
+def measured(
+    args: argparse.Namespace, workspace: "Workspace", plan: "Plan"
+) -> tuple[list[Row], Mapping[str, "Score"]]:
+    """The rows of the grid, a sweep over temperatures; and the metric by its label."""
+    from dcmbr_fairseq.measure.cells import without_statistics
     from dcmbr_fairseq.measure.sweep import sweep
 
     experiment = open_experiment(args, workspace)
-    with tempfile.TemporaryDirectory() as temporary:
-        surface = args.surface or f"{temporary}/surface.tsv"
-        journal = Journal(surface, journal_settings(args, experiment, plan))
-        rows = journal.rows(sweep(experiment, plan, Path(args.pools or f"{surface}.pools"), journal))
-        journal.finish(without_contributions(rows))
-    return rows
+    with contextlib.ExitStack() as stack:
+        surface = args.surface or f"{stack.enter_context(tempfile.TemporaryDirectory())}/surface.tsv"
+        journal = stack.enter_context(
+            contextlib.closing(Journal(surface, journal_settings(args, experiment, plan)))
+        )
+        swept = sweep(experiment, plan, Path(args.pools or f"{surface}.pools"), journal)
+        rows = journal.rows(swept.keys)
+        journal.finish(without_statistics(rows))
+    return rows, swept.scores

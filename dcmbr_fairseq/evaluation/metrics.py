@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 
 from dcmbr_fairseq.errors import UserError, nearest
+from dcmbr_fairseq.evaluation.corpus_scores import corpus_bleu, corpus_chrf
 from dcmbr_fairseq.evaluation.segments import SegmentMetric, refuse_unused
 from dcmbr_fairseq.evaluation.significance import Interval, Resamples
-from dcmbr_fairseq.evaluation.uncertainty import contributions
 from dcmbr_fairseq.utilities import UTILITIES, build_utility
 from dcmbr_fairseq.utilities.arguments import ARGUMENTS
 
@@ -26,6 +26,8 @@ logger = logging.getLogger(__name__)
 
 Texts = Sequence[str]
 CORPUS_METRICS = ("bleu", "chrf", "chrf++", "ter")
+#: Classes of sacreBLEU whose scores of many sums are computed together.
+_AT_ONCE = {"BLEU": corpus_bleu, "CHRF": corpus_chrf}
 #: Metrics where less is better.
 ERROR_RATES = ("TER", "seconds")
 
@@ -74,13 +76,6 @@ class Metric(abc.ABC):
         """The score of one system."""
         return total_score(self, self.segments(hypotheses, references, sources))
 
-    def contributions(
-        self, hypotheses: Texts, references: Texts, sources: Texts | None
-    ) -> tuple[float, np.ndarray]:
-        """The score, and ``(B,)`` what each segment contributes; see :mod:`~dcmbr_fairseq.evaluation.uncertainty`."""
-        rows = self.segments(hypotheses, references, sources)
-        return total_score(self, rows), contributions(rows, self.score)
-
     def close(self) -> None:
         """Release what the metric holds."""
 
@@ -119,8 +114,11 @@ class SacreMetric(Metric):
 
     def score(self, sums: np.ndarray) -> np.ndarray:
         """sacreBLEU's score of each row."""
+        kind = type(self.implementation).__name__
+        if kind in _AT_ONCE and len(sums) > 1:
+            return _AT_ONCE[kind](sums, self.implementation)
         compute = self.implementation._compute_score_from_stats
-        return np.array([compute(row).score for row in sums])
+        return np.array([compute(row).score for row in sums.tolist()])  # lists: add-k changes what it is given
 
     def signature(self) -> str:
         """sacreBLEU's own signature."""
@@ -154,13 +152,6 @@ class MeanMetric(Metric):
     def score(self, sums: np.ndarray) -> np.ndarray:
         """The mean: sum / count."""
         return sums[..., 0] / sums[..., 1]
-
-    def contributions(
-        self, hypotheses: Texts, references: Texts, sources: Texts | None
-    ) -> tuple[float, np.ndarray]:
-        """See :class:`Metric`: the segments' own scores."""
-        rows = self.segments(hypotheses, references, sources)
-        return total_score(self, rows), rows[:, 0]
 
     def signature(self) -> str:
         """The utility's signature, whether texts were lower-cased, that segments were averaged, and the scale."""

@@ -1,4 +1,4 @@
-"""How sure scores are: standard errors over segments by the jackknife, and paired tests of many systems against one.
+"""How sure scores are: standard errors over segments by the jackknife, and p-values of several tests.
 
 Pure arrays. The contributions of B segments to a corpus score S are Tukey's pseudo-values, B S - (B - 1) S_without_i.
 For a mean over segments they are the segments' scores; for BLEU, chrF and TER they linearise the score, so that their
@@ -8,14 +8,10 @@ drawn for them.
 """
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
 
 import numpy as np
 
 Score = Callable[[np.ndarray], np.ndarray]
-#: Sign flips of a paired test.
-FLIPS = 10_000
-_BLOCK = 500
 
 
 def contributions(rows: np.ndarray, score: Score) -> np.ndarray:
@@ -35,37 +31,6 @@ def contributions(rows: np.ndarray, score: Score) -> np.ndarray:
 def standard_error(values: np.ndarray) -> float | None:
     """The standard error of the mean of independent values, ``(B,)``; None for fewer than two."""
     return float(np.std(values, ddof=1) / np.sqrt(len(values))) if len(values) > 1 else None
-
-
-class Paired(NamedTuple):
-    """One system against another on the same segments.
-
-    Attributes:
-        difference: first minus second.
-        error: its standard error over segments.
-        p_value: two-sided, of no difference, by flipping signs; at least 1 / (FLIPS + 1).
-    """
-
-    difference: float
-    error: float | None
-    p_value: float
-
-
-def compare(first: np.ndarray, second: np.ndarray, seed: int = 12345) -> Paired:
-    """A paired test: under no difference each segment's difference is as likely to have the other sign.
-
-    Args:
-        first: ``(B,)`` contributions, averaged over seeds.
-        second: ``(B,)``.
-        seed: of the flips.
-    """
-    differences = first - second
-    observed, random, extreme = abs(float(differences.sum())), np.random.default_rng(seed), 0
-    for _ in range(FLIPS // _BLOCK):
-        signs = random.integers(0, 2, (_BLOCK, len(differences))) * 2.0 - 1.0
-        flipped = np.abs(signs @ differences)  # (F, B) @ (B,)
-        extreme += int((flipped >= observed - 1e-9 * max(1.0, observed)).sum())
-    return Paired(float(differences.mean()), standard_error(differences), (extreme + 1) / (FLIPS + 1))
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

@@ -1,10 +1,11 @@
 """Cells of a grid against each other: means over seeds with standard errors, and paired tests over sentences.
 
-Rows of a sweep carry what each sentence contributed to their score (:data:`CONTRIBUTIONS`), which tables leave out. The
-draws of one seed at different sentences are independent, so that a seed moves no score as a whole: averaging
-contributions over seeds, sentence by sentence, keeps all the randomness that there is.
+Rows of a sweep carry the statistics of which their score is made (:data:`STATISTICS`), sentence by sentence, which
+tables leave out. The draws of one seed at different sentences are independent, so that a seed moves no score as a
+whole: all the randomness that there is stands in the sentences.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,20 +13,27 @@ from typing import Any
 import numpy as np
 
 from dcmbr_fairseq.errors import UserError
-from dcmbr_fairseq.evaluation.uncertainty import compare, holm, standard_error
-from dcmbr_fairseq.present.tidy import Row
+from dcmbr_fairseq.evaluation.significance import approximate_randomisation
+from dcmbr_fairseq.evaluation.uncertainty import Score, contributions, holm, standard_error
+from dcmbr_fairseq.present.tidy import DIGITS, Row
 
-#: The column of a row that holds the sentences' contributions to the score.
-CONTRIBUTIONS = "contributions"
+#: The column of a row that holds the sentences' statistics, ``(B, K)`` (:mod:`dcmbr_fairseq.evaluation.statistics`).
+STATISTICS = "statistics"
 #: What is the same in a cell and the one that it is compared with, unless a condition says otherwise.
 AGREE = ("model", "utility", "draws", "num_hyp", "num_ref", "temp_hyp", "temp_ref")
 #: What tells cells apart, but for the seed.
 CELL = ("task", "subset", "sentences", *AGREE, "decoding", "ref_pool", "metric")
 
 
-def without_contributions(rows: Sequence[Row]) -> list[Row]:
+def without_statistics(rows: Sequence[Row]) -> list[Row]:
     """Rows as tables show them."""
-    return [{column: value for column, value in row.items() if column != CONTRIBUTIONS} for row in rows]
+    return [{column: value for column, value in row.items() if column != STATISTICS} for row in rows]
+
+
+def stored(statistics: np.ndarray) -> list[list[float]]:
+    """Statistics as a journal holds them: counts as whole numbers, others with as many decimals as scores have."""
+    whole = statistics.astype(np.int64)
+    return (whole if (whole == statistics).all() else np.round(statistics, DIGITS)).tolist()
 
 
 @dataclass(frozen=True)
@@ -34,15 +42,25 @@ class CellScore:
 
     Attributes:
         columns: what cell it is: the columns :data:`CELL`.
-        score: mean over seeds.
-        contributions: ``(B,)`` mean over seeds.
+        statistics: ``(seeds, B, K)``.
+        score_of: the metric, from sums of statistics to scores, ``(S, K) -> (S,)``.
         by_seed: the score of each seed.
     """
 
     columns: Mapping[str, Any]
-    score: float
-    contributions: np.ndarray
+    statistics: np.ndarray
+    score_of: Score
     by_seed: Sequence[float]
+
+    @property
+    def score(self) -> float:
+        """Mean over seeds."""
+        return float(np.mean(self.by_seed))
+
+    @property
+    def contributions(self) -> np.ndarray:
+        """``(B,)`` what each sentence contributes, the mean over seeds."""
+        return np.mean([contributions(rows, self.score_of) for rows in self.statistics], axis=0)
 
     @property
     def error(self) -> float | None:
@@ -54,21 +72,41 @@ class CellScore:
         """Standard error over seeds: of the draws alone, for these very sentences; None for a single seed."""
         return standard_error(np.array(self.by_seed))
 
+    def side_by_side(self, seeds: int) -> np.ndarray:
+        """``(B, seeds K)`` the statistics of all seeds in one row a sentence, repeated until they are so many."""
+        repeated = np.tile(self.statistics, (seeds // len(self.statistics), 1, 1))
+        return np.moveaxis(repeated, 0, 1).reshape(repeated.shape[1], -1)
 
-def cell_scores(rows: Sequence[Row]) -> list[CellScore]:
-    """The cells of a sweep's rows, in the order of their first row."""
+
+def cell_scores(rows: Sequence[Row], scores: Mapping[str, Score]) -> list[CellScore]:
+    """The cells of a sweep's rows, in the order of their first row; ``scores`` are the metrics by their labels."""
     groups: dict[tuple[Any, ...], list[Row]] = {}
     for row in rows:
         groups.setdefault(tuple(row.get(column) for column in CELL), []).append(row)
     return [
         CellScore(
             dict(zip(CELL, key, strict=True)),
-            float(np.mean([row["score"] for row in group])),
-            np.mean([row[CONTRIBUTIONS] for row in group], axis=0),
+            np.array([row[STATISTICS] for row in group], dtype=np.float64),
+            scores[group[0]["metric"]],
             [row["score"] for row in group],
         )
         for key, group in groups.items()
     ]
+
+
+def paired_p(one: CellScore, other: CellScore) -> float:
+    """The p-value of no difference between two cells: approximate randomisation of the mean score over seeds.
+
+    Sentence by sentence what the two cells have made of it, with all seeds, changes places. What has no seed, as beam
+    search, stands for each of the other's.
+    """
+    seeds = math.lcm(len(one.statistics), len(other.statistics))
+
+    def mean_score(sums: np.ndarray) -> np.ndarray:
+        return one.score_of(sums.reshape(len(sums) * seeds, -1)).reshape(-1, seeds).mean(axis=1)
+
+    found = approximate_randomisation(other.side_by_side(seeds), one.side_by_side(seeds), mean_score)
+    return found.corrected_p_value
 
 
 def parse_baseline(text: str) -> dict[str, float | str]:
@@ -90,16 +128,24 @@ def parse_baseline(text: str) -> dict[str, float | str]:
     return found
 
 
-def against_baseline(rows: Sequence[Row], conditions: Mapping[str, float | str]) -> list[Row]:
+def against_baseline(
+    rows: Sequence[Row], conditions: Mapping[str, float | str], scores: Mapping[str, Score]
+) -> list[Row]:
     """A row for each cell: its mean score, errors, and the paired test against the cell that fulfils the conditions.
 
     A cell's baseline agrees with it in the metric and in all of :data:`AGREE` that the conditions do not speak of, or
-    else as far as the baseline has them (beam search has no pools). p-values are Holm's, over all rows of a metric.
+    else as far as the baseline has them (beam search has no pools). p-values (:func:`paired_p`) are Holm's, over all
+    rows of a metric.
+
+    Args:
+        rows: of a sweep.
+        conditions: of :func:`parse_baseline`.
+        scores: the metrics by their labels.
 
     Raises:
         UserError: no cell fulfils the conditions, or several do where one is needed.
     """
-    cells = cell_scores(rows)
+    cells = cell_scores(rows, scores)
     candidates = [cell for cell in cells if all(cell.columns[name] == value for name, value in conditions.items())]
     if not candidates:
         wanted = ",".join(f"{name}={value}" for name, value in conditions.items())
@@ -131,6 +177,6 @@ def _compared(cell: CellScore, base: CellScore | None) -> Row:
     row = {**cell.columns, "seeds": len(cell.by_seed), "score": cell.score}
     row |= {"standard_error": cell.error, "seed_error": cell.seed_error, "difference": None, "error": None, "p": None}
     if base is not None and base is not cell:
-        paired = compare(cell.contributions, base.contributions)
-        row |= {"difference": cell.score - base.score, "error": paired.error, "p": paired.p_value}
+        error = standard_error(cell.contributions - base.contributions)
+        row |= {"difference": cell.score - base.score, "error": error, "p": paired_p(cell, base)}
     return row

@@ -5,17 +5,18 @@ its matrix is a corner of the large one.
 """
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from tqdm import tqdm
 
 from dcmbr_fairseq.batches import in_batches
-from dcmbr_fairseq.evaluation.metrics import Metric, MetricOptions, build_metric
-from dcmbr_fairseq.evaluation.uncertainty import standard_error
-from dcmbr_fairseq.measure.cells import CONTRIBUTIONS
+from dcmbr_fairseq.errors import UserError
+from dcmbr_fairseq.evaluation.metrics import Metric, MetricOptions, build_metric, total_score
+from dcmbr_fairseq.evaluation.uncertainty import Score, contributions, standard_error
+from dcmbr_fairseq.measure.cells import STATISTICS, stored
 from dcmbr_fairseq.measure.entropy import mean_token_entropies
 from dcmbr_fairseq.measure.experiment import Experiment
 from dcmbr_fairseq.measure.grid import Group, Plan, Sizes
@@ -24,7 +25,7 @@ from dcmbr_fairseq.measure.sampling import PoolKey, PoolStore
 from dcmbr_fairseq.pools.draws import TextPool
 from dcmbr_fairseq.pools.sentence import Pools
 from dcmbr_fairseq.pools.settings import signature_of
-from dcmbr_fairseq.present.tidy import DIGITS, Journal, Key, Row, missing
+from dcmbr_fairseq.present.tidy import Journal, Key, Row, missing
 from dcmbr_fairseq.rules.expected_utility import decide_exactly
 from dcmbr_fairseq.utilities import Comparison, Utility, build_utility
 
@@ -34,21 +35,30 @@ logger = logging.getLogger(__name__)
 BEAM = "beam"
 
 
-def sweep(experiment: Experiment, plan: Plan, folder: Path, journal: Journal) -> list[Key]:
+class Swept(NamedTuple):
+    """A grid that has been filled.
+
+    Attributes:
+        keys: of the journal, in the order of the table.
+        scores: the metrics by their labels, from sums of statistics to scores.
+    """
+
+    keys: list[Key]
+    scores: Mapping[str, Score]
+
+
+def sweep(experiment: Experiment, plan: Plan, folder: Path, journal: Journal) -> Swept:
     """Fill the grid for every model, and file a row for each cell and metric.
 
     Columns: those of docs/analysis.md (the experiment's, then decoding, num_hyp, num_ref, temp_hyp, temp_ref, utility,
     seed, metric, score), ref_pool, draws, standard_error (over sentences and their draws), utility_signature,
-    signature; entropy if asked for; and the sentences' contributions (:mod:`~dcmbr_fairseq.measure.cells`).
+    signature; entropy if asked for; and the sentences' statistics (:mod:`~dcmbr_fairseq.measure.cells`).
 
     Args:
         experiment: models and sentences.
         plan: the grid.
         folder: where pools are kept.
         journal: gets the rows; groups of cells that it has are not computed again.
-
-    Returns:
-        the journal's keys in the order of the table.
     """
     keys: list[Key] = []
     judge = Judge(plan, experiment.corpus)
@@ -57,7 +67,7 @@ def sweep(experiment: Experiment, plan: Plan, folder: Path, journal: Journal) ->
             keys += sweep_model(experiment, model, plan, judge, folder, journal)
     finally:
         judge.close()
-    return keys
+    return Swept(keys, judge.scores)
 
 
 def sweep_model(
@@ -104,15 +114,25 @@ class Judge:
         self.sources, self.references = list(corpus.sources.values()), list(corpus.references.values())
         self.utilities: dict[str, Utility] = {u: build_utility(u, plan.utility_args.get(u, {})) for u in plan.utilities}
         self._metrics: list[Metric] = [build_metric(m, MetricOptions(arguments=plan.metric_args)) for m in plan.metrics]
+        labels = [metric.label for metric in self._metrics]
+        for label in labels:
+            if labels.count(label) > 1:  # rows are told apart by it
+                raise UserError(f"--metrics {','.join(plan.metrics)} are both called {label}: leave out one of them")
 
     def rows(self, translations: Sequence[str]) -> Iterator[Row]:
         """The score of a translated test set by each metric."""
         for metric in self._metrics:
-            score, parts = metric.contributions(translations, self.references, self.sources)
+            rows = metric.segments(translations, self.references, self.sources)
             yield {
-                "metric": metric.label, "score": score, "standard_error": standard_error(parts),
-                "signature": metric.signature(), CONTRIBUTIONS: np.round(parts, DIGITS).tolist(),
+                "metric": metric.label, "score": total_score(metric, rows),
+                "standard_error": standard_error(contributions(rows, metric.score)),
+                "signature": metric.signature(), STATISTICS: stored(rows),
             }  # fmt: skip
+
+    @property
+    def scores(self) -> Mapping[str, Score]:
+        """The metrics by their labels, from sums of statistics to scores."""
+        return {metric.label: metric.score for metric in self._metrics}
 
     def close(self) -> None:
         """Release what utilities and metrics hold."""

@@ -1,13 +1,13 @@
 """Choosing T_h and T_r on a validation set: the surface of a sweep, its best cell, and that cell as flags."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from dcmbr_fairseq.evaluation.metrics import ERROR_RATES
-from dcmbr_fairseq.evaluation.uncertainty import compare, holm
-from dcmbr_fairseq.measure.cells import CellScore, cell_scores
+from dcmbr_fairseq.evaluation.uncertainty import Score, holm
+from dcmbr_fairseq.measure.cells import CellScore, cell_scores, paired_p
 from dcmbr_fairseq.measure.grid import Plan
 from dcmbr_fairseq.present.tables import Grid
 from dcmbr_fairseq.present.tidy import Row
@@ -61,17 +61,17 @@ class Surface:
         return [cell for cell in self.cells if cell.is_close and cell[:2] != self.best[:2]]
 
 
-def surface_of(rows: Sequence[Row]) -> Surface:
+def surface_of(rows: Sequence[Row], scores: Mapping[str, Score]) -> Surface:
     """The surface of the rows of a sweep, of one metric, utility and size; in error rates (TER) less is better.
 
     The best of many cells looks better than it is; the tests against it do not correct for that.
     """
-    found = cell_scores(rows)
+    found = cell_scores(rows, scores)
     metric = found[0].columns["metric"]
     sign = -1 if metric in ERROR_RATES else 1
     best = max(found, key=lambda cell: sign * cell.score)
     others = [cell for cell in found if cell is not best]
-    p_values = holm([compare(best.contributions, cell.contributions).p_value for cell in others])
+    p_values = holm([paired_p(best, cell) for cell in others])
     known = {id(cell): p_value for cell, p_value in zip(others, p_values, strict=True)}
 
     def shown(cell: CellScore) -> Cell:

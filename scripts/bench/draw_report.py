@@ -15,10 +15,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dcmbr_fairseq.evaluation.uncertainty import holm, standard_error
-from dcmbr_fairseq.measure.cells import CONTRIBUTIONS
 from dcmbr_fairseq.present.tables import Grid, as_text
 from dcmbr_fairseq.present.tidy import Row, write_rows
 
+#: The column of a row that holds what each sentence contributes to the score.
+CONTRIBUTIONS = "contributions"
 #: What is the same in a cell and the one it is compared with; the rest of the key is draws, rule and N.
 CONTEXT = ("task", "subset", "sentences", "model", "temperature", "metric")
 BASE = "independent"

@@ -30,7 +30,7 @@ from typing import NamedTuple  # noqa: E402
 
 import numpy as np  # noqa: E402
 import torch  # noqa: E402
-from draw_report import report  # noqa: E402
+from draw_report import CONTRIBUTIONS, report  # noqa: E402
 from draw_variants import VARIANTS, in_place  # noqa: E402
 from tqdm import tqdm  # noqa: E402
 
@@ -38,7 +38,6 @@ from dcmbr_fairseq.decoding.options import HYPOTHESES, REFERENCES  # noqa: E402
 from dcmbr_fairseq.decoding.texts import text_pool  # noqa: E402
 from dcmbr_fairseq.evaluation.metrics import Metric, MetricOptions, build_metric, total_score  # noqa: E402
 from dcmbr_fairseq.evaluation.uncertainty import contributions  # noqa: E402
-from dcmbr_fairseq.measure.cells import CONTRIBUTIONS  # noqa: E402
 from dcmbr_fairseq.measure.experiment import Experiment  # noqa: E402
 from dcmbr_fairseq.measure.models import Workspace  # noqa: E402
 from dcmbr_fairseq.measure.sampling import PoolKey, PoolStore  # noqa: E402

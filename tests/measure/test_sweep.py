@@ -25,7 +25,7 @@ from dcmbr_fairseq.measure.entropy import mean_token_entropies
 from dcmbr_fairseq.measure.grid import Group, Plan, Sizes
 from dcmbr_fairseq.measure.models import Corpus, Workspace
 from dcmbr_fairseq.measure.sampling import PoolKey, PoolStore
-from dcmbr_fairseq.measure.sweep import choose
+from dcmbr_fairseq.measure.sweep import Judge, choose
 from dcmbr_fairseq.pools.draws import TextPool
 from dcmbr_fairseq.pools.resumable_writer import ResumableWriter
 from dcmbr_fairseq.pools.rows import read_records
@@ -33,6 +33,7 @@ from dcmbr_fairseq.pools.sentence import Pools
 from dcmbr_fairseq.rules import Candidates
 from dcmbr_fairseq.rules.expected_utility import ExactRule
 from dcmbr_fairseq.utilities import build_utility
+from dcmbr_fairseq.utilities.chrf import ChrfUtility
 
 GRID = ["--num-hyp", "3,8", "--temp-hyp", "0.5,1", "--temp-ref", "0.5,1", "--seeds", "1,5"]
 
@@ -306,3 +307,15 @@ def test_sizes_and_pools_of_a_plan() -> None:
     assert plan.sizes_of(groups[2]) == [Sizes(5, 5), Sizes(5, 10)]
     assert set(plan.pools()) == {PoolKey(s, *k) for s in (1, 2) for k in ((0, 0.5), (1, 0.5), (1, 1.0))}
     assert plan.size == 10
+
+
+class Twin(ChrfUtility):
+    """A user's own, which is called as ours."""
+
+    label = "chrF"
+
+
+def test_metrics_of_one_name_are_not_taken_for_one() -> None:
+    plan = Plan([Sizes(3, 3)], [(1.0, 1.0)], metrics=["chrf", f"{__name__}:Twin"])
+    with pytest.raises(UserError, match="--metrics chrf,.*:Twin are both called chrF: leave out one of them"):
+        Judge(plan, Corpus({}, {}))

@@ -10,7 +10,7 @@ from analyses import read_tsv, toy_flags
 from fairseq_commands import generated
 
 from dcmbr_fairseq.cli import main
-from dcmbr_fairseq.measure.cells import CONTRIBUTIONS
+from dcmbr_fairseq.measure.cells import STATISTICS
 from dcmbr_fairseq.measure.grid import Plan, Sizes
 from dcmbr_fairseq.measure.tuning import Cell, decoding_flags, surface_grid, surface_of, verdict
 from dcmbr_fairseq.present.tables import as_text
@@ -20,11 +20,16 @@ def rows_of(scores: dict[tuple[float, float], list[list[float]]], metric: str = 
     """Rows of a sweep: for each pair of temperatures the sentences' scores under each seed."""
     return [
         {"temp_hyp": hyp, "temp_ref": ref, "seed": seed, "metric": metric, "score": float(np.mean(parts)),
-         CONTRIBUTIONS: parts}
+         STATISTICS: [[part, 1.0] for part in parts]}
         for (hyp, ref), seeds in scores.items() for seed, parts in enumerate(seeds)
     ]  # fmt: skip
 
 
+def mean(sums: np.ndarray) -> np.ndarray:
+    return sums[:, 0] / sums[:, 1]
+
+
+SCORES = {"chrF": mean, "TER": mean}
 SURFACE = {
     (0.5, 0.5): [[50.0, 52.0] * 8, [58.0, 56.0] * 8], (0.5, 1.0): [[52.0, 54.0] * 8],
     (1.0, 0.5): [[40.0, 40.0] * 8], (1.0, 1.0): [[40.0, 42.0] * 8],
@@ -32,19 +37,19 @@ SURFACE = {
 
 
 def test_seeds_are_averaged_and_the_best_is_chosen() -> None:
-    surface = surface_of(rows_of(SURFACE))
+    surface = surface_of(rows_of(SURFACE), SCORES)
     assert [cell[:3] for cell in surface.cells] == [(0.5, 0.5, 54), (0.5, 1.0, 53), (1.0, 0.5, 40), (1.0, 1.0, 41)]
     assert surface.best[:3] == (0.5, 0.5, 54.0)
-    assert surface_of(rows_of(SURFACE, "TER")).best[:3] == (1.0, 0.5, 40.0)  # an error rate
+    assert surface_of(rows_of(SURFACE, "TER"), SCORES).best[:3] == (1.0, 0.5, 40.0)  # an error rate
 
 
 def test_of_equal_cells_the_first_is_chosen() -> None:
-    surface = surface_of(rows_of({(0.3, 0.5): [[1.0, 1.0]], (0.5, 0.5): [[1.0, 1.0]]}))
+    surface = surface_of(rows_of({(0.3, 0.5): [[1.0, 1.0]], (0.5, 0.5): [[1.0, 1.0]]}), SCORES)
     assert surface.best[:3] == (0.3, 0.5, 1.0) and [cell[:2] for cell in surface.close] == [(0.5, 0.5)]
 
 
 def test_the_surface_is_shown_with_its_best_cell_marked() -> None:
-    text = as_text(surface_grid(surface_of(rows_of(SURFACE))))
+    text = as_text(surface_grid(surface_of(rows_of(SURFACE), SCORES)))
     head, _, first, second = text.splitlines()
     assert head.split() == ["chrF:", "T_h", "\\", "T_r", "0.5", "1"]
     assert first.split() == ["0.5", "54.00*", "53.00"] and second.split() == ["1", "40.00", "41.00"]
@@ -58,7 +63,7 @@ def test_what_cannot_be_told_from_the_best_is_named() -> None:
         (0.5, 0.7): [(sentences + dice.normal(0.8, 1, 40)).tolist() for _ in range(3)],
         (1.0, 1.0): [(sentences + dice.normal(-2.0, 1, 40)).tolist() for _ in range(3)],
     }
-    surface = surface_of(rows_of(scores))
+    surface = surface_of(rows_of(scores), SCORES)
     assert {cell[:2] for cell in (surface.best, *surface.close)} == {(0.5, 0.5), (0.5, 0.7)}
     lines = verdict(surface, "chrF|sig", "x-en-de, valid, 40 sentences")
     assert "on x-en-de, valid, 40 sentences" in lines and lines[0].endswith("(chrF|sig)")
@@ -93,7 +98,7 @@ def test_fairseq_generate_with_the_flags_scores_what_was_promised(
     translations = [text for _, text in sorted(generated(done.stdout))]
     score = sacrebleu.corpus_chrf(translations, [toy.lines("de", "valid")]).score
     rows = read_tsv(surface)
-    assert {row["ref_pool"] for row in rows} == {"separate"} and CONTRIBUTIONS not in rows[0]
+    assert {row["ref_pool"] for row in rows} == {"separate"} and STATISTICS not in rows[0]
     scores = {float(row["temp_hyp"]): float(row["score"]) for row in rows}
     assert scores[0.4] == pytest.approx(score, abs=1e-6) and scores[0.4] > scores[1.5]
 
