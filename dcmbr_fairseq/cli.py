@@ -77,11 +77,10 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _status(arguments: list[str], show: bool) -> int:
     """Run the chosen command; the exit status. ``show`` asks for the traceback of mistakes too."""
-    name = "dcmbr"
+    name = " ".join(["dcmbr", *(word for word in arguments[:1] if word in COMMANDS)])
     try:
         with standard_streams():
             args = parse(arguments)
-            name = f"dcmbr {args.command}"
             check_outputs(args)
             args.run(args)
     except KeyboardInterrupt as error:

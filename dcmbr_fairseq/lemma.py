@@ -13,6 +13,7 @@ real vocabulary a given T reaches a much smaller smoothing (l1 = 0.1, T = 0.5: 0
 import math
 
 from dcmbr_fairseq.errors import UserError
+from dcmbr_fairseq.numeric import whole_number
 
 #: The vocabulary for which the printed form is exact.
 AS_PRINTED = 2
@@ -29,8 +30,7 @@ def log_odds(smoothing: float, vocabulary: int = AS_PRINTED, name: str = "label 
     Raises:
         UserError: V < 2, or l is not between 0 and (V - 1) / V, where gold would no longer be the most probable.
     """
-    if vocabulary < 2:
-        raise UserError(f"--vocabulary must be at least 2, got {vocabulary}")
+    whole_number("--vocabulary", vocabulary, 2)
     limit = (vocabulary - 1) / vocabulary
     if not 0 < smoothing < limit:
         raise UserError(

@@ -65,7 +65,7 @@ def test_extremes_do_not_overflow():
         ((0.0, 0.1), "--from-ls must be > 0 and < 0.5, got 0"),
         ((0.1, 0.5), "--to-ls must be > 0 and < 0.5, got 0.5"),
         ((0.1, 0.8, 4), "--to-ls must be > 0 and < 0.75, got 0.8"),
-        ((0.1, 0.1, 1), "--vocabulary must be at least 2, got 1"),
+        ((0.1, 0.1, 1), "--vocabulary must be a whole number from 2 to 10000000, got 1"),
     ],
 )
 def test_outside_the_domain(arguments, message):

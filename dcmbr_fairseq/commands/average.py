@@ -5,6 +5,7 @@ import logging
 import os
 from pathlib import Path
 
+from dcmbr_fairseq.commands.shared import add_whole_number
 from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.training.averaging import average, last_checkpoints, save
 
@@ -14,8 +15,8 @@ logger = logging.getLogger(__name__)
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
     parser.add_argument("checkpoints", nargs="+", metavar="CHECKPOINT", help="files, or one folder with --last")
-    parser.add_argument(
-        "--last", type=int, metavar="N",
+    add_whole_number(
+        parser, "--last",
         help="average the last N of the folder: those saved every so many updates, where there are any, else epochs",
     )  # fmt: skip
     parser.add_argument("--output", required=True, metavar="FILE", help="where to write the averaged checkpoint")

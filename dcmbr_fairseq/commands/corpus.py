@@ -5,7 +5,7 @@ import dataclasses
 import math
 import os
 
-from dcmbr_fairseq.commands.shared import at_least_one, count_table, distinct_files, write_report
+from dcmbr_fairseq.commands.shared import MOST_PROCESSES, add_whole_number, count_table, distinct_files, write_report
 from dcmbr_fairseq.corpus.clean import (
     REASONS,
     FilterSettings,
@@ -16,6 +16,7 @@ from dcmbr_fairseq.corpus.filters import Limits
 from dcmbr_fairseq.corpus.normalize import LANGUAGES, Normalization
 from dcmbr_fairseq.corpus.streams import aligned_length
 from dcmbr_fairseq.errors import UserError, nearest
+from dcmbr_fairseq.numeric import number
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -45,11 +46,11 @@ def add_filter(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("source", metavar="SOURCE", help="source sentences, one a line")
     parser.add_argument("target", metavar="TARGET", help="their translations, one a line")
     parser.add_argument("--out", nargs=2, required=True, metavar=("SOURCE", "TARGET"), help="where to write what stays")
-    parser.add_argument(
-        "--max-words", type=int, default=limits.max_words, help="length: words of a sentence (default: %(default)s)"
+    add_whole_number(
+        parser, "--max-words", default=limits.max_words, help="length: words of a sentence (default: %(default)s)"
     )
-    parser.add_argument(
-        "--max-word-length", type=int, default=limits.max_word_length,
+    add_whole_number(
+        parser, "--max-word-length", default=limits.max_word_length,
         help="word-length: characters of a word (default: %(default)s)",
     )  # fmt: skip
     parser.add_argument(
@@ -91,9 +92,10 @@ def add_common(parser: argparse.ArgumentParser, lenient: str, meaning: str) -> N
         "--invalid-utf8", choices=[lenient, "refuse"], default=lenient,
         help=f"at bytes that are not UTF-8: {meaning}, or refuse the file (default: %(default)s)",
     )  # fmt: skip
-    parser.add_argument(
-        "--processes", type=int, default=len(os.sched_getaffinity(0)), help="default: one for each core (%(default)s)"
-    )
+    add_whole_number(
+        parser, "--processes", most=MOST_PROCESSES, default=len(os.sched_getaffinity(0)),
+        help="default: one for each core (%(default)s)",
+    )  # fmt: skip
     parser.add_argument("--report", metavar="FILE", help="write the counts as JSON too")
 
 
@@ -104,10 +106,7 @@ def run(args: argparse.Namespace) -> None:
 
 def run_filter(args: argparse.Namespace) -> None:
     """Filter, print the table, write the report."""
-    at_least_one("--max-words", args.max_words)
-    at_least_one("--max-word-length", args.max_word_length)
-    at_least_one("--max-ratio", args.max_ratio)
-    at_least_one("--processes", args.processes)
+    number("--max-ratio", args.max_ratio, 1)
     if (args.scores is None) != (args.min_score is None):
         raise UserError("--scores and --min-score belong together: give both, or neither")
     if args.min_score is not None and math.isnan(args.min_score):
@@ -122,7 +121,6 @@ def run_filter(args: argparse.Namespace) -> None:
 
 def run_normalize(args: argparse.Namespace) -> None:
     """Normalise, print the counts, write the report."""
-    at_least_one("--processes", args.processes)
     if args.romanian_diacritics == "remove" and args.lang != "ro":
         raise UserError(f"--romanian-diacritics remove goes with --lang ro, got --lang {args.lang}")
     known_language(args.lang)
@@ -148,4 +146,3 @@ def known_language(code: str) -> None:
         close = nearest(code, sorted(LANGUAGES))
         meant = f" (did you mean {close}?)" if close else ""
         raise UserError(f"--lang {code} is no two-letter code of a language{meant}: give for instance de or ro")
-

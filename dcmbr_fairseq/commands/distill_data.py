@@ -3,8 +3,9 @@
 import argparse
 import dataclasses
 
-from dcmbr_fairseq.commands.shared import at_least_one, count_table, distinct_files, write_report
+from dcmbr_fairseq.commands.shared import add_whole_number, count_table, distinct_files, write_report
 from dcmbr_fairseq.corpus.filters import RULES, Limits
+from dcmbr_fairseq.numeric import number
 from dcmbr_fairseq.training.distillation import LOW_UTILITY, REPEATED, Selection, distill
 
 OWN_RULES = tuple(name for name in RULES if name != "score")
@@ -32,8 +33,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--max-ratio", type=float, default=2.5, metavar="R",
         help="ratio: words of the longer side for each word of the shorter (default: %(default)s)",
     )  # fmt: skip
-    parser.add_argument(
-        "--max-words", type=int, default=limits.max_words, metavar="N",
+    add_whole_number(
+        parser, "--max-words", default=limits.max_words,
         help="length: words of a sentence (default: %(default)s)",
     )  # fmt: skip
     parser.add_argument(
@@ -50,8 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Write the text, print the counts."""
-    at_least_one("--max-words", args.max_words)
-    at_least_one("--max-ratio", args.max_ratio)
+    number("--max-ratio", args.max_ratio, 1)
     distinct_files([*args.records, *args.sources], [*args.out, args.report])
     limits = dataclasses.replace(Limits(), max_words=args.max_words, max_ratio=args.max_ratio)
     found = distill(args.records, args.out, Selection(limits, tuple(args.skip), args.drop_lowest), args.sources)

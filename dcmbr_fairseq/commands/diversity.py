@@ -18,10 +18,11 @@ from dcmbr_fairseq.commands.shared import (
     add_seeds_argument,
     parse_metric_arguments,
     parse_names,
-    parse_numbers,
     parse_seeds,
 )
 from dcmbr_fairseq.evaluation.segments import build_segment_metrics
+from dcmbr_fairseq.numeric import read_positive_numbers, read_whole_numbers
+from dcmbr_fairseq.pools.settings import LARGEST_POOL
 from dcmbr_fairseq.present.tidy import write_rows
 
 logger = logging.getLogger(__name__)
@@ -51,13 +52,13 @@ def run(args: argparse.Namespace) -> None:
     """Sample, measure and print."""
     from dcmbr_fairseq.measure.diversity import Axes, diversity_rows
 
-    temperatures = parse_numbers("--temperatures", args.temperatures)
+    temperatures = read_positive_numbers("--temperatures", args.temperatures)
     if args.draws != "independent":
         logger.warning(
             "--draws %s: Div of such draws says how spread the pool is, not how alike the model's translations are: it "
             "must not be compared with that of independent ones, the paper's", args.draws,
         )  # fmt: skip
-    sizes = parse_numbers("--num-hyp", args.num_hyp, whole=True)
+    sizes = read_whole_numbers("--num-hyp", args.num_hyp, most=LARGEST_POOL)
     qualities = build_segment_metrics(parse_names("--metrics", args.metrics), parse_metric_arguments(args.metric_args))
     workspace = open_workspace(args)
     axes = Axes(temperatures, parse_seeds(args, workspace), sizes, args.draws)

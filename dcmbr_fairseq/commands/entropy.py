@@ -5,8 +5,9 @@ import math
 from typing import TYPE_CHECKING
 
 from dcmbr_fairseq.commands.model_options import add_model_arguments, open_experiment, open_workspace
-from dcmbr_fairseq.commands.shared import add_rows_output_arguments, parse_numbers
+from dcmbr_fairseq.commands.shared import add_rows_output_arguments
 from dcmbr_fairseq.errors import UserError
+from dcmbr_fairseq.numeric import read_positive_numbers
 from dcmbr_fairseq.present.tidy import write_rows
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ def run(args: argparse.Namespace) -> None:
     """Measure and print."""
     from dcmbr_fairseq.measure.entropy import entropy_rows, matched_rows
 
-    temperatures = parse_numbers("--temperatures", args.temperatures)
+    temperatures = read_positive_numbers("--temperatures", args.temperatures)
     if args.match is not None and args.temperatures != "1":
         raise UserError("--match finds the temperature: leave out --temperatures")
     experiment = open_experiment(args, open_workspace(args))

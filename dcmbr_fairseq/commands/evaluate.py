@@ -8,6 +8,7 @@ from dataclasses import asdict
 from dcmbr_fairseq.commands.shared import (
     DEFAULT_METRICS,
     add_output_arguments,
+    add_whole_number,
     parse_metric_arguments,
     parse_metrics,
     with_notes,
@@ -15,8 +16,9 @@ from dcmbr_fairseq.commands.shared import (
 )
 from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.evaluation.metrics import ERROR_RATES, Evaluation, MetricOptions, evaluate
-from dcmbr_fairseq.evaluation.significance import Interval, Resamples
+from dcmbr_fairseq.evaluation.significance import MOST_SAMPLES, Interval, Resamples
 from dcmbr_fairseq.evaluation.translations import FORMATS, read_segments, read_translations, system_names
+from dcmbr_fairseq.numeric import LARGEST_SEED
 from dcmbr_fairseq.present.tables import Cell, Grid, render
 
 
@@ -43,8 +45,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--confidence", action="store_true", help="add 95%% intervals from bootstrap resamples of the segments"
     )
-    parser.add_argument("--samples", type=int, metavar="S", help="number of resamples (default: 1000)")
-    parser.add_argument("--seed", type=int, metavar="N", help="seed of the resamples (default: 12345, sacreBLEU's)")
+    add_whole_number(parser, "--samples", most=MOST_SAMPLES, metavar="S", help="number of resamples (default: 1000)")
+    add_whole_number(
+        parser, "--seed", least=0, most=LARGEST_SEED, help="seed of the resamples (default: 12345, sacreBLEU's)"
+    )
     parser.add_argument("--hypothesis-format", default="auto", choices=FORMATS, help="layout of HYP (default: auto)")
     parser.add_argument("--seconds", metavar="S,S,...", help="add a column of decoding seconds, one for each system")
     add_output_arguments(parser)

@@ -5,7 +5,7 @@ import logging
 import sys
 from pathlib import Path
 
-from dcmbr_fairseq.commands.shared import at_most
+from dcmbr_fairseq.commands.shared import MOST_PROCESSES, add_whole_number
 from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.files.places import check_output
 from dcmbr_fairseq.runs.launch import launch
@@ -35,26 +35,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.usage = f"{parser.prog} DATA --path MODEL --output OUT [--processes N] [options of fairseq-generate]"
     parser.add_argument("--path", required=True, metavar="MODEL", help="a checkpoint, or several joined by colons")
     parser.add_argument("--output", required=True, metavar="OUT", help="folder of the records, one for one decode")
-    parser.add_argument(
-        "--processes",
-        type=int,
-        default=1,
-        metavar="N",
+    add_whole_number(
+        parser, "--processes", most=MOST_PROCESSES, default=1,
         help="processes on this machine: one a GPU, or core (default: 1)",
-    )
-    parser.add_argument(
-        "--distributed-world-size",
-        type=int,
-        metavar="N",
-        help="how many processes there are (default: as launched)",
-    )
-    parser.add_argument("--distributed-rank", type=int, metavar="N", help="which one, from 0 (default: as launched)")
+    )  # fmt: skip
+    add_whole_number(parser, "--distributed-world-size", help="how many processes there are (default: as launched)")
+    add_whole_number(parser, "--distributed-rank", least=0, help="which one, from 0 (default: as launched)")
     parser.add_argument("--plain", action="store_true", help="records as .jsonl (default: packed, .jsonl.gz)")
 
 
 def run(args: argparse.Namespace) -> None:
     """Decode, or start the processes that do."""
-    at_most("--processes", args.processes, most=4096)
     refuse_other_outputs(args.fairseq_flags)
     rank = this_rank(args.distributed_rank, args.distributed_world_size)
     if rank is not None and args.processes > 1:

@@ -2,6 +2,7 @@
 
 import argparse
 import itertools
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from dcmbr_fairseq.commands.model_options import data_settings
@@ -9,9 +10,10 @@ from dcmbr_fairseq.commands.shared import (
     add_draws_argument,
     add_seeds_argument,
     parse_metric_arguments,
-    parse_numbers,
     parse_seeds,
 )
+from dcmbr_fairseq.numeric import read_positive_numbers, read_whole_numbers
+from dcmbr_fairseq.pools.settings import LARGEST_POOL
 
 if TYPE_CHECKING:
     from dcmbr_fairseq.measure.experiment import Experiment
@@ -59,8 +61,8 @@ def make_plan(args: argparse.Namespace, workspace: "Workspace", utilities: list[
     from dcmbr_fairseq.measure.grid import Plan, Sizes
 
     return Plan(
-        sizes=[Sizes(*pair) for pair in pairs("--num-hyp", args.num_hyp, "--num-ref", args.num_ref, whole=True)],
-        temperatures=pairs("--temp-hyp", args.temp_hyp, "--temp-ref", args.temp_ref),
+        sizes=[Sizes(*pair) for pair in pairs(read_sizes, "--num-hyp", args.num_hyp, "--num-ref", args.num_ref)],
+        temperatures=pairs(read_positive_numbers, "--temp-hyp", args.temp_hyp, "--temp-ref", args.temp_ref),
         utilities=utilities,
         seeds=parse_seeds(args, workspace),
         metrics=metrics,
@@ -73,16 +75,21 @@ def make_plan(args: argparse.Namespace, workspace: "Workspace", utilities: list[
     )
 
 
-def pairs(flag: str, text: str, other_flag: str, other: str, whole: bool = False) -> list[tuple[Any, Any]]:
+def read_sizes(flag: str, text: str) -> list[int]:
+    """The sizes of pools in a list."""
+    return read_whole_numbers(flag, text, most=LARGEST_POOL)
+
+
+def pairs(read: Callable[..., list[Any]], flag: str, text: str, other_flag: str, other: str) -> list[tuple[Any, Any]]:
     """Each number of the first list with each of the other, or with itself where that is ``same``.
 
     Raises:
         UserError: names the option.
     """
-    first = parse_numbers(flag, text, whole)
+    first = read(flag, text)
     if other == SAME:
         return [(number, number) for number in first]
-    return list(itertools.product(first, parse_numbers(other_flag, other, whole)))
+    return list(itertools.product(first, read(other_flag, other)))
 
 
 def journal_settings(args: argparse.Namespace, experiment: "Experiment", plan: "Plan") -> Any:

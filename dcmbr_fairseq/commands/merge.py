@@ -3,7 +3,7 @@
 import argparse
 import logging
 
-from dcmbr_fairseq.commands.shared import distinct_files
+from dcmbr_fairseq.commands.shared import add_whole_number, distinct_files
 from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.files.writing import atomic_writers
 from dcmbr_fairseq.pools.merge import Merge
@@ -11,6 +11,7 @@ from dcmbr_fairseq.pools.merge import Merge
 logger = logging.getLogger(__name__)
 
 OUTPUTS = ("output", "translations")
+MOST_SENTENCES = 10**12
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -23,16 +24,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--output", metavar="FILE", required=True, help="all records, sorted by id, whole or not at all; .gz packs them"
     )
     parser.add_argument("--translations", metavar="FILE", help="the chosen translations too, as text, one a line")
-    parser.add_argument(
-        "--sentences", type=int, metavar="N",
+    add_whole_number(
+        parser, "--sentences", least=0, most=MOST_SENTENCES,
         help="how many sentences there must be (default: as the records say; those of fairseq-interactive do not)",
     )  # fmt: skip
 
 
 def run(args: argparse.Namespace) -> None:
     """Join, and tell how many there are."""
-    if args.sentences is not None and args.sentences < 0:
-        raise UserError(f"--sentences must be a whole number from 0, got {args.sentences}")
     outputs = [path for path in (args.output, args.translations) if path is not None]
     distinct_files(args.shards, outputs)
     count = 0

@@ -5,6 +5,7 @@ import logging
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from dcmbr_fairseq.commands.shared import add_whole_number
 from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.evaluation.translations import system_names
 
@@ -32,7 +33,7 @@ def add_model_arguments(parser: argparse.ArgumentParser, required: bool = True) 
         help="a checkpoint, or an ensemble of several joined by colons; may be repeated to compare models",
     )  # fmt: skip
     group.add_argument("--names", metavar="A,B,...", help="what tables call the models (default: the files' names)")
-    group.add_argument("--first", type=int, metavar="N", help="only the first N sentences of the split (default: all)")
+    add_whole_number(group, "--first", help="only the first N sentences of the split (default: all)")
 
 
 def add_test_set_arguments(parser: argparse.ArgumentParser) -> None:

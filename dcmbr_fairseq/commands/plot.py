@@ -3,7 +3,7 @@
 import argparse
 import logging
 
-from dcmbr_fairseq.commands.shared import add_where_argument, at_most
+from dcmbr_fairseq.commands.shared import add_where_argument, add_whole_number
 from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.present.figures import DPI, FIGURES, plot, save, save_data
 from dcmbr_fairseq.present.results import read_results
@@ -30,7 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--formats", default="png,pdf", metavar="F,F", help=f"of {', '.join(FORMS)} (default: png,pdf)")
     add_where_argument(parser)
-    parser.add_argument("--dpi", type=int, default=DPI, metavar="N", help=f"dots an inch of a PNG (default: {DPI})")
+    add_whole_number(parser, "--dpi", most=MOST_DPI, default=DPI, help=f"dots an inch of a PNG (default: {DPI})")
     parser.add_argument("--title", help="stands above the figure (default: none)")
     parser.add_argument(
         "--temperature", type=float, default=0.5, metavar="T",
@@ -44,7 +44,6 @@ def run(args: argparse.Namespace) -> None:
     unknown = [form for form in forms if form not in FORMS]
     if unknown:
         raise UserError(f"--formats {args.formats}: {unknown[0]!r} is unknown, choose from {', '.join(FORMS)}")
-    at_most("--dpi", args.dpi, most=MOST_DPI)
     drawn = plot(args.figure, read_results(args.tables, args.where), args.temperature, args.title)
     settings = {
         "drawn by": f"dcmbr plot {args.figure} ({FIGURES[args.figure].title})",

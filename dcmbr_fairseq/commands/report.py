@@ -5,6 +5,7 @@ import contextlib
 import logging
 import os
 
+from dcmbr_fairseq.commands.shared import add_whole_number
 from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.files.writing import atomic_writer
 from dcmbr_fairseq.pools.rows import Record
@@ -40,8 +41,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--utility-args", action="append", metavar="JSON", help="its arguments; repeated in the order of --utility"
     )
-    parser.add_argument(
-        "--heat-map-size", type=int, default=100, metavar="K",
+    add_whole_number(
+        parser, "--heat-map-size", most=10_000, default=100, metavar="K",
         help="at most K x K cells, the best hypotheses against the most frequent references (default: 100)",
     )  # fmt: skip
     parser.add_argument("--title", default="MBR decisions", help="heading of the page (default: MBR decisions)")
@@ -49,8 +50,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Read, compute the utilities, and write the page."""
-    if args.heat_map_size < 1:
-        raise UserError(f"--heat-map-size must be >= 1, got {args.heat_map_size}")
     if len(args.utility_args or ()) > len(args.utility or ()):
         raise UserError(
             f"--utility-args {args.utility_args[-1]} need --utility: name the utility that they belong to, each in turn"

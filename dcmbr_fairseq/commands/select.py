@@ -9,6 +9,7 @@ from typing import IO, Any
 
 from tqdm import tqdm
 
+from dcmbr_fairseq.commands.shared import add_whole_number
 from dcmbr_fairseq.errors import UserError, lone_surrogate
 from dcmbr_fairseq.files.writing import atomic_writer
 from dcmbr_fairseq.pools.again import Again, decided_row
@@ -17,7 +18,7 @@ from dcmbr_fairseq.pools.order import ORDERS, places_by_id, refuse_shuffled
 from dcmbr_fairseq.pools.plain_text import read_plain_pools
 from dcmbr_fairseq.pools.rows import DIGITS, SCHEMA_VERSION, Record, format_row, read_records, read_rows
 from dcmbr_fairseq.pools.sentence import Pools
-from dcmbr_fairseq.pools.settings import SETTINGS, count, flag, signature_of
+from dcmbr_fairseq.pools.settings import LARGEST_POOL, SETTINGS, flag, signature_of
 from dcmbr_fairseq.rules import Decision, DecisionRule, build_rule
 from dcmbr_fairseq.utilities import build_utility
 
@@ -39,15 +40,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     plain.add_argument("--hypotheses", metavar="FILE", help="hypothesis pools, one draw a line")
     plain.add_argument("--references", metavar="FILE", help="reference pools (default: hypotheses play both parts)")
     plain.add_argument("--source", metavar="FILE", help="source sentences, for utilities that need them")
-    plain.add_argument("--lines-per-source", type=int, metavar="N", help="pool size: draws of each source sentence")
+    add_whole_number(plain, "--lines-per-source", most=LARGEST_POOL, help="pool size: draws of each source sentence")
     for name in ("utility", "utility_args"):
         SETTINGS[name].add_to(parser)
-    SETTINGS["num_hyp"].add_to(parser, default=None, help="use the first N hypothesis draws (default: all)")
-    SETTINGS["num_ref"].add_to(parser, help="use the first N reference draws (default: all)")
+    for name, of in (("num_hyp", "hypothesis"), ("num_ref", "reference")):
+        add_whole_number(parser, flag(name), most=LARGEST_POOL, help=f"use the first N {of} draws (default: all)")
     SETTINGS["reference_weights"].add_to(parser)
     for name in ("selection", "selection_args"):
         SETTINGS[name].add_to(parser)
-    parser.add_argument("--nbest", type=int, default=1, metavar="K", help="K best distinct hypotheses (default: 1)")
+    add_whole_number(
+        parser, "--nbest", most=LARGEST_POOL, default=1, metavar="K", help="K best distinct hypotheses (default: 1)"
+    )
     parser.add_argument(
         "--format", default="text", choices=("text", "json", "records"),
         help="text: the chosen text, one line a row (with --nbest above 1: sentence number from 0, expected utility, "
@@ -108,10 +111,6 @@ def check_arguments(args: argparse.Namespace) -> None:
     Raises:
         UserError: names the option.
     """
-    for name in ("num_hyp", "num_ref", "nbest", "lines_per_source"):
-        value = getattr(args, name)
-        if value is not None:
-            count(flag(name), value)
     if (args.pools is None) == (args.hypotheses is None):
         raise UserError("give the pools either as POOLS.jsonl or as --hypotheses FILE with --lines-per-source N")
     if args.hypotheses is not None and args.lines_per_source is None:

@@ -11,6 +11,7 @@ from dcmbr_fairseq.errors import UserError, shown
 from dcmbr_fairseq.files.json_lines import read_json
 from dcmbr_fairseq.files.places import is_stream
 from dcmbr_fairseq.files.writing import atomic_writer
+from dcmbr_fairseq.numeric import LARGEST_SEED, MOST, read_whole_number, read_whole_numbers
 from dcmbr_fairseq.pools.settings import SETTINGS
 from dcmbr_fairseq.present.tidy import FORMATS
 
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from dcmbr_fairseq.measure.models import Workspace
 
 DEFAULT_METRICS = "bleu,chrf,ter"
+#: What one machine can start.
+MOST_PROCESSES = 4096
 WRITE_THERE = "write there, whole or not at all (default: standard output)"
 
 
@@ -78,32 +81,32 @@ def add_draws_argument(parser: Any, **changes: Any) -> None:
     SETTINGS["draws"].add_to(parser, **changes)
 
 
-# --- what stands in them -------------------------------------------------------------------------------------------
+class _WholeNumber(argparse.Action):
+    """Reads the value of an option that :func:`add_whole_number` has declared."""
+
+    def __init__(self, *args: Any, least: int, most: int, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.least, self.most = least, most
+
+    def __call__(self, parser: Any, namespace: Any, values: Any, option_string: str | None = None) -> None:
+        flag = option_string or self.option_strings[0]
+        setattr(namespace, self.dest, read_whole_number(flag, values, self.least, self.most))
 
 
-#: The largest whole number in a list of sizes: what is larger would not end.
-MOST = 10_000_000
-#: The largest seed: fairseq's, which numpy's generators take.
-LARGEST_SEED = 2**32 - 1
+def add_whole_number(parser: Any, flag: str, least: int = 1, most: int = MOST, **options: Any) -> None:
+    """Declare an option that takes a whole number; others are refused as soon as the command line is read.
 
-
-def parse_numbers(flag: str, text: str, whole: bool = False) -> list[Any]:
-    """The positive numbers of a list such as ``0.5,1``, each once, in their order; whole ones up to :data:`MOST`.
-
-    Raises:
-        UserError: something else; names the flag.
+    Args:
+        parser: of the command, or a group of it.
+        flag: the option.
+        least: the smallest number that is allowed.
+        most: the largest: what is larger would not end, or take all memory.
+        options: keyword arguments of ``add_argument``.
     """
-    kind = int if whole else float
-    try:
-        numbers = list(dict.fromkeys(kind(part) for part in text.split(",")))
-    except ValueError:
-        numbers = []
-    if not numbers or not all(0 < number < float("inf") for number in numbers):
-        what = "whole numbers" if whole else "numbers"
-        raise UserError(f"{flag} must be {what} above 0, separated by commas, got {shown(text)}")
-    if whole and max(numbers) > MOST:
-        raise UserError(f"{flag} {max(numbers)} is too large: give at most {MOST}")
-    return numbers
+    parser.add_argument(flag, action=_WholeNumber, least=least, most=most, **{"metavar": "N", **options})
+
+
+# --- what stands in them -------------------------------------------------------------------------------------------
 
 
 def parse_seeds(args: argparse.Namespace, workspace: "Workspace") -> list[int]:
@@ -114,31 +117,7 @@ def parse_seeds(args: argparse.Namespace, workspace: "Workspace") -> list[int]:
     """
     if args.seeds is None:
         return [workspace.cfg.common.seed]
-    try:
-        seeds = list(dict.fromkeys(map(int, args.seeds.split(","))))
-    except ValueError:
-        seeds = [-1]
-    if not all(0 <= seed <= LARGEST_SEED for seed in seeds):
-        raise UserError(
-            f"--seeds must be whole numbers from 0 to {LARGEST_SEED}, separated by commas, got {shown(args.seeds)}"
-        )
-    return seeds
-
-
-def at_most(flag: str, value: int | None, least: int = 1, most: int = MOST) -> None:
-    """Refuse a whole number that is too small, or so large that the command would not end.
-
-    Raises:
-        UserError: it is one.
-    """
-    if value is not None and not least <= value <= most:
-        raise UserError(f"{flag} must be a whole number from {least} to {most}, got {shown(value)}")
-
-
-def at_least_one(flag: str, value: float) -> None:
-    """Raises UserError unless ``value`` is a number >= 1."""
-    if not value >= 1:
-        raise UserError(f"{flag} must be at least 1, got {value}")
+    return read_whole_numbers("--seeds", args.seeds, 0, LARGEST_SEED)
 
 
 def parse_names(flag: str, text: str, example: str = "chrf") -> list[str]:

@@ -7,9 +7,8 @@ from dataclasses import asdict
 from typing import Any
 
 from dcmbr_fairseq.commands.shared import (
-    LARGEST_SEED,
     add_output_arguments,
-    at_most,
+    add_whole_number,
     parse_metric_arguments,
     parse_metrics,
     with_notes,
@@ -28,6 +27,7 @@ from dcmbr_fairseq.evaluation.metrics import Metric, MetricOptions, check_option
 from dcmbr_fairseq.evaluation.significance import MOST_SAMPLES, PairedResult
 from dcmbr_fairseq.evaluation.statistics import MOSES_METRICS, arguments_name, build_statistic
 from dcmbr_fairseq.evaluation.translations import FORMATS, read_segments, read_translations, system_names
+from dcmbr_fairseq.numeric import LARGEST_SEED
 from dcmbr_fairseq.present.tables import Grid, p_text, render
 
 P_BOOTSTRAP = (
@@ -59,15 +59,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="bootstrap: paired, over segments (the paper's); randomisation: swap the outputs of segments (default: "
         "both)",
     )  # fmt: skip
-    parser.add_argument(
-        "--samples", type=int, metavar="S",
+    add_whole_number(
+        parser, "--samples", most=MOST_SAMPLES, metavar="S",
         help=f"default: {BOOTSTRAP_SAMPLES} bootstrap resamples, {RANDOMISATION_SAMPLES} swaps",
     )  # fmt: skip
     parser.add_argument(
         "--correction", default="none", choices=CORRECTIONS,
         help="holm: add p-values corrected for the number of comparisons, systems times metrics (default: none)",
     )  # fmt: skip
-    parser.add_argument("--seed", type=int, default=12345, help="default: 12345, sacreBLEU's")
+    add_whole_number(parser, "--seed", least=0, most=LARGEST_SEED, default=12345, help="default: 12345, sacreBLEU's")
     parser.add_argument("--hypothesis-format", default="auto", choices=FORMATS, help="layout of the files")
     add_output_arguments(parser)
 
@@ -75,8 +75,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     """Test each system against the baseline on each metric and print."""
     paths = [args.baseline, *args.systems]
-    at_most("--samples", args.samples, most=MOST_SAMPLES)
-    at_most("--seed", args.seed, 0, LARGEST_SEED)
     names = system_names(args.names, paths)
     references = read_segments(args.references, "--references")
     texts = [read_translations(path, args.hypothesis_format, len(references)) for path in paths]

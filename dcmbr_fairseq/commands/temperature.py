@@ -5,7 +5,7 @@ import json
 from typing import Any
 
 from dcmbr_fairseq.commands import tune
-from dcmbr_fairseq.commands.shared import add_output_arguments, write_output
+from dcmbr_fairseq.commands.shared import add_output_arguments, add_whole_number, write_output
 from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.lemma import AS_PRINTED, cooling_temperature, equivalent_smoothing
 
@@ -19,8 +19,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     lemma.add_argument("--from-ls", type=float, metavar="L1", help="label smoothing that the model was trained with")
     lemma.add_argument("--to-ls", type=float, metavar="L2", help="smoothing to be reached: prints the temperature T")
     lemma.add_argument("--temperature", type=float, metavar="T", help="temperature: prints the smoothing it stands for")
-    lemma.add_argument(
-        "--vocabulary", type=int, metavar="V",
+    add_whole_number(
+        lemma, "--vocabulary", least=2, metavar="V",
         help="size of the target dictionary: the exact relation for V tokens (default: the lemma as the paper prints "
         "it, which is exact for V = 2)",
     )  # fmt: skip

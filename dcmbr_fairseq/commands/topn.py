@@ -14,10 +14,12 @@ from dcmbr_fairseq.commands.model_options import (
 from dcmbr_fairseq.commands.shared import (
     add_journal_output_argument,
     add_quality_arguments,
+    add_whole_number,
     parse_metric_arguments,
     parse_names,
 )
 from dcmbr_fairseq.evaluation.segments import build_segment_metrics
+from dcmbr_fairseq.numeric import MOST_TRANSLATIONS
 from dcmbr_fairseq.present.tidy import Journal, format_rows, refuse_existing
 
 TAKES_FAIRSEQ_FLAGS = True
@@ -27,11 +29,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
     add_model_arguments(parser)
     add_test_set_arguments(parser)
-    parser.add_argument(
-        "--size", type=int, default=20, metavar="N", help="how many translations (paper and default: 20)"
+    add_whole_number(
+        parser, "--size", most=MOST_TRANSLATIONS, default=20, help="how many translations (paper and default: 20)"
     )
-    parser.add_argument(
-        "--max-expansions", type=int, default=100_000, metavar="N",
+    add_whole_number(
+        parser, "--max-expansions", default=100_000,
         help="give a sentence up after so many prefixes (default: 100000)",
     )  # fmt: skip
     parser.add_argument(

@@ -19,6 +19,7 @@ from torch import Tensor
 
 from dcmbr_fairseq.criterions.entropy import generalized_entropy, token_entropy
 from dcmbr_fairseq.errors import UserError
+from dcmbr_fairseq.numeric import whole_number
 
 #: key of the summed token entropy (nats) in a criterion's logging output, and the metric's name in the log (bits)
 TOKEN_ENTROPY = "token_entropy"
@@ -55,8 +56,7 @@ class GeneralizedEntropyCriterion(LabelSmoothedCrossEntropyCriterion):
     """
 
     def __init__(self, task, sentence_avg, ger_alpha, ger_beta, report_accuracy=False, ignore_prefix_size=0):
-        if ignore_prefix_size < 0:
-            raise UserError(f"--ignore-prefix-size must be at least 0, got {ignore_prefix_size}")
+        whole_number("--ignore-prefix-size", ignore_prefix_size, 0)
         super().__init__(task, sentence_avg, 0.0, ignore_prefix_size, report_accuracy)
         self.alpha, self.beta = validated(ger_alpha, ger_beta)
 

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from dcmbr_fairseq.errors import UserError
+from dcmbr_fairseq.numeric import LARGEST_SEED, whole_number
 
-#: More samples tell no more, and would not end.
+#: More samples tell no more (10000 tell 0.0001 from 0.0002), and would not end.
 MOST_SAMPLES = 1_000_000
 Score = Callable[[np.ndarray], np.ndarray]
 #: Differences this close to the observed one count as equal to it: sums in another order round otherwise.
@@ -199,9 +200,5 @@ def check_samples(samples: int, seed: int) -> None:
     Raises:
         UserError: names the flag.
     """
-    if samples < 1:
-        raise UserError(f"--samples must be >= 1, got {samples}")
-    if samples > MOST_SAMPLES:
-        raise UserError(f"--samples must be at most {MOST_SAMPLES}, got {samples}: 10000 tell 0.0001 from 0.0002")
-    if seed < 0:
-        raise UserError(f"--seed must be >= 0, got {seed}")
+    whole_number("--samples", samples, 1, MOST_SAMPLES)
+    whole_number("--seed", seed, 0, LARGEST_SEED)

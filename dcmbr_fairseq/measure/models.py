@@ -27,6 +27,7 @@ from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.evaluation.translations import read_segments
 from dcmbr_fairseq.files.errors import PathLike
 from dcmbr_fairseq.measure.preparation import Preparation, Prepared
+from dcmbr_fairseq.numeric import whole_number
 from dcmbr_fairseq.pools.identity import Identity
 from dcmbr_fairseq.preflight.checkpoints import CheckpointFacts, check_fit, inspect_checkpoints
 from dcmbr_fairseq.preflight.data import missing_subset
@@ -87,8 +88,8 @@ class Workspace:
     """
 
     def __init__(self, flags: Sequence[str], first: int | None = None, decodes: bool = False) -> None:
-        if first is not None and first < 1:
-            raise UserError(f"--first must be at least 1, got {first}")
+        if first is not None:
+            whole_number("--first", first)
         self.cfg = parse_flags(flags, decodes)
         check_pieces(self.cfg.bpe)
         refuse_twice(self.cfg.bpe, self.cfg.common_eval.post_process)

@@ -14,6 +14,7 @@ from tqdm import tqdm
 from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.measure.experiment import Experiment
 from dcmbr_fairseq.measure.models import Model, Workspace, teacher_forced
+from dcmbr_fairseq.numeric import LARGEST_RANK, whole_number
 from dcmbr_fairseq.present.tidy import Row
 from dcmbr_fairseq.sampling.support import Support
 
@@ -80,8 +81,9 @@ def in_buckets(counts: np.ndarray, width: int = 5, last: int = 45) -> list[Row]:
     Raises:
         UserError: ``last`` is no positive multiple of ``width``.
     """
-    if width < 1 or last < width or last % width:
-        raise UserError(f"--last {last} must be a multiple of --bucket {width}, which must be at least 1")
+    whole_number("--bucket", width, 1, LARGEST_RANK)
+    if whole_number("--last", last, 1, LARGEST_RANK) % width:
+        raise UserError(f"--last {last} must be a multiple of --bucket {width}")
     edges: Sequence[int] = range(0, last + 1, width)
     total = int(counts.sum())
     rows = []

@@ -11,6 +11,8 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, NamedTuple
 
+from dcmbr_fairseq.numeric import LARGEST_SEED, whole_range
+
 
 class CommandLine:
     """A command line as it was typed: which option has which value.
@@ -109,7 +111,7 @@ def _override(scene: Scene) -> str:
 
 
 def _seed(scene: Scene) -> str:
-    return f"--seed must be a whole number from 0 to 4294967295, got {scene.line.value('--seed')}"
+    return f"--seed must be {whole_range(0, LARGEST_SEED)}, got {scene.line.value('--seed')}"
 
 
 def _no_gpu(scene: Scene) -> str:

@@ -75,11 +75,18 @@ class Identity:
         """The names of the checkpoints, joined by colons as in ``--path``; empty where they are not known."""
         return ":".join(map(str, self.parts.get("checkpoint", UNKNOWN).shown.get("files", [])))
 
+    @property
+    def direction(self) -> str | None:
+        """From which language to which, as ``en-de``; None where it is not known."""
+        sides = [self.parts.get("languages", UNKNOWN).shown.get(side) for side in ("source", "target")]
+        return "-".join(map(str, sides)) if all(sides) else None
+
     def facts(self) -> dict[str, Any]:
-        """What a reader wants to know first: model and fingerprint, data, subset; None where it is not known."""
+        """What a reader wants to know first: model and fingerprint, data, subset, direction; None if not known."""
         checkpoint, sources = (self.parts.get(name, UNKNOWN) for name in ("checkpoint", "sources"))
         model = f"{self.model} ({checkpoint.fingerprint})" if checkpoint.fingerprint is not None else None
-        return {"model": model, "data": sources.shown.get("data"), "subset": sources.shown.get("subset")}
+        data, subset = (sources.shown.get(name) for name in ("data", "subset"))
+        return {"model": model, "data": data, "subset": subset, "direction": self.direction}
 
 
 UNKNOWN = Part(None, {})

@@ -5,11 +5,13 @@ from here the options that decide again. Knows neither fairseq nor torch, so tha
 """
 
 import argparse
+import functools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from dcmbr_fairseq.errors import UserError
+from dcmbr_fairseq.numeric import LARGEST_SEED, MOST, whole_number
 from dcmbr_fairseq.utilities import parse_utility_args
 
 AUTO = "auto"
@@ -90,24 +92,16 @@ def one_of(*choices: str) -> Callable[[str, Any], str]:
     return check
 
 
-def whole_number(least: int, most: int | None = None) -> Callable[[str, Any], int]:
-    """A check: a whole number of at least ``least``, and where there is a limit at most ``most``."""
-
-    def check(flag: str, value: Any) -> int:
-        if not isinstance(value, (int, float)) or not value >= least or value % 1:
-            raise UserError(f"{flag} must be a whole number of at least {least}, got {value}")
-        if most is not None and value > most:
-            raise UserError(f"{flag} must be at most {most:,}, got {value}: lower it")
-        return int(value)
-
-    return check
+def whole(least: int, most: int) -> Callable[[str, Any], int]:
+    """A check: a whole number from ``least`` to ``most``."""
+    return functools.partial(whole_number, least=least, most=most)
 
 
 #: What time and memory grow with: the limit is far above any pool that has been of use.
-count = whole_number(1, 1_000_000)
-at_least_one = whole_number(1)
+LARGEST_POOL = 1_000_000
+count = whole(1, LARGEST_POOL)
 #: Seeds that numpy and torch take.
-seed_number = whole_number(0, 2**32 - 1)
+seed_number = whole(0, LARGEST_SEED)
 
 
 def json_object(flag: str, value: Any) -> dict[str, Any]:
@@ -208,7 +202,7 @@ SETTINGS: dict[str, Setting] = {
         ),
         Setting(
             "max_rows", 4096, "most draws decoded at once; bounds memory, larger batches are decoded in turn",
-            at_least_one, kind=int, recorded=False,
+            whole(1, MOST), kind=int, recorded=False,
         ),
     )
 }  # fmt: skip

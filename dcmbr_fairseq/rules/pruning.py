@@ -6,6 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from dcmbr_fairseq.errors import UserError, shown
+from dcmbr_fairseq.numeric import LARGEST_SEED
 from dcmbr_fairseq.rules.arguments import check_whole
 from dcmbr_fairseq.rules.calls import CallCount
 from dcmbr_fairseq.rules.decision import Candidates, Decision
@@ -45,7 +46,7 @@ class PruningRule:
         self.alpha = _check_alpha(alpha)
         self.schedule = _check_schedule(schedule)
         self.bootstrap = check_whole("bootstrap", bootstrap, 1, MOST_RESAMPLES)
-        self.seed = check_whole("seed", seed, 0)
+        self.seed = check_whole("seed", seed, 0, LARGEST_SEED)
         self._calls = CallCount(self, "prune")
 
     def decide(self, batch: Sequence[Candidates], utility: Utility, nbest: int = 1) -> list[Decision]:

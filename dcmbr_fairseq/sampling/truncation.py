@@ -6,6 +6,7 @@ import torch
 from torch import Tensor
 
 from dcmbr_fairseq.errors import UserError
+from dcmbr_fairseq.numeric import whole_number
 
 
 @dataclass(frozen=True)
@@ -28,8 +29,8 @@ class Truncation:
     epsilon: float = 0.0
 
     def __post_init__(self) -> None:
-        if self.top_k < -1:
-            raise UserError(f"--sampling-topk must be at least 1, got {self.top_k}: a number of tokens (0: off)")
+        if self.top_k != -1:
+            whole_number("--sampling-topk", self.top_k, 0)
         if not 0 <= self.top_p <= 1 and self.top_p != -1:  # written so that nan is refused too
             raise UserError(f"--sampling-topp must be in (0, 1], got {self.top_p}: a probability mass (0: off)")
         if not 0 <= self.epsilon < 1:

@@ -22,6 +22,7 @@ from torch import Tensor
 
 from dcmbr_fairseq.decoders.incremental import IncrementalDecoder, PrefixRows
 from dcmbr_fairseq.errors import UserError
+from dcmbr_fairseq.numeric import MOST_TRANSLATIONS, whole_number
 from dcmbr_fairseq.sampling.support import Support
 
 #: The first bound lies this far below the beam's N-th best, so that rounding cannot cut off the translation itself.
@@ -97,9 +98,9 @@ class ExactSearch:
     width: int = 50
 
     def __post_init__(self) -> None:
-        for flag, value in (("--size", self.size), ("--max-expansions", self.max_expansions), ("--width", self.width)):
-            if value < 1:
-                raise UserError(f"{flag} must be at least 1, got {value}")
+        whole_number("--size", self.size, 1, MOST_TRANSLATIONS)
+        whole_number("--max-expansions", self.max_expansions)
+        whole_number("--width", self.width)
         if not self.max_seconds > 0:
             raise UserError(f"--max-seconds must be > 0, got {self.max_seconds}")
         if self.support.unk_penalty:

@@ -12,6 +12,7 @@ from typing import Any
 
 from dcmbr_fairseq.errors import UserError, shown
 from dcmbr_fairseq.files.writing import atomic_bytes_writer
+from dcmbr_fairseq.numeric import whole_number
 
 BY_UPDATE = re.compile(r"checkpoint_\d+_(\d+)\.pt")  # checkpoint_EPOCH_UPDATE.pt, from --save-interval-updates
 LAST = "checkpoint_last.pt"  # what a run without numbered checkpoints leaves
@@ -35,10 +36,9 @@ def last_checkpoints(folder: Path, count: int) -> list[Path]:
     """The last ``count`` checkpoints of a run, oldest first; if one is wanted and none is numbered, the very last.
 
     Raises:
-        UserError: ``count`` < 1, or fewer checkpoints than that.
+        UserError: ``count`` is no number of checkpoints, or there are fewer checkpoints than that.
     """
-    if count < 1:
-        raise UserError(f"--last must be at least 1, got {count}")
+    whole_number("--last", count)
     names = os.listdir(folder) if folder.is_dir() else []
     for pattern in (BY_UPDATE, BY_EPOCH):
         numbered = [(int(match[1]), folder / match[0]) for match in map(pattern.fullmatch, names) if match]

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from dcmbr_fairseq.errors import UserError, nearest, shown
+from dcmbr_fairseq.numeric import MOST, number, whole_number
 
 #: What gives the arguments; every refusal begins with it.
 ARGUMENTS = "--utility-args"
@@ -24,17 +25,13 @@ def check_flag(name: str, value: Any) -> bool:
     return value
 
 
-def check_whole(name: str, value: Any, least: int, most: int | None = None, arguments: str = ARGUMENTS) -> int:
-    """``value`` if it is an integer of at least ``least`` and at most ``most``; ``arguments`` is the flag to name.
+def check_whole(name: str, value: Any, least: int, most: int = MOST) -> int:
+    """``value`` if it is a whole number from ``least`` to ``most``.
 
     Raises:
         UserError: it is not.
     """
-    if isinstance(value, bool) or not isinstance(value, int) or value < least:
-        raise UserError(f"{arguments}: {name} must be an integer >= {least}, got {shown(value)}")
-    if most is not None and value > most:
-        raise UserError(f"{arguments}: {name} must be at most {most}, got {shown(value)}")
-    return value
+    return whole_number(f"{ARGUMENTS}: {name}", value, least, most)
 
 
 def check_order(name: str, value: Any, least: int) -> int:
@@ -52,11 +49,7 @@ def check_number(name: str, value: Any) -> float:
     Raises:
         UserError: it is not.
     """
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not value >= 0:
-        raise UserError(f"{ARGUMENTS}: {name} must be a number >= 0, got {shown(value)}")
-    if value > LARGEST:
-        raise UserError(f"{ARGUMENTS}: {name} must be at most {LARGEST:g}, got {shown(value)}")
-    return value
+    return number(f"{ARGUMENTS}: {name}", value, 0, LARGEST)
 
 
 def check_text(name: str, value: Any) -> str:

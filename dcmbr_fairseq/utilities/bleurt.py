@@ -80,7 +80,7 @@ class BleurtUtility(Utility):
         self.max_length = self._check_max_length(max_length)
         default_tokens = TOKENS_PER_BATCH.get(self.device.type, TOKENS_PER_BATCH["cuda"])
         self.tokens_per_batch = check_whole(
-            "tokens_per_batch", default_tokens if tokens_per_batch is None else tokens_per_batch, 1, None
+            "tokens_per_batch", default_tokens if tokens_per_batch is None else tokens_per_batch, 1
         )
         self._truncations = Truncations(self.max_length)
         self._report_end = weakref.finalize(self, self._truncations.report)  # at the latest when the program ends
@@ -89,13 +89,9 @@ class BleurtUtility(Utility):
         longest = min(self._model.config.max_position_embeddings, self._tokenizer.model_max_length)
         if max_length is None:
             return longest
-        if check_whole("max_length", max_length, SPECIAL_TOKENS + 2) > longest:
-            raise UserError(f"--utility-args: max_length must be at most the checkpoint's {longest}, got {max_length}")
-        return max_length
+        return check_whole("max_length", max_length, SPECIAL_TOKENS + 2, longest)  # the checkpoint's positions
 
-    def pairwise(
-        self, hypotheses: Sequence[str], references: Sequence[str], source: str | None = None
-    ) -> np.ndarray:
+    def pairwise(self, hypotheses: Sequence[str], references: Sequence[str], source: str | None = None) -> np.ndarray:
         """See :meth:`~dcmbr_fairseq.utilities.base.Utility.pairwise`; scores mostly from 0 to 1."""
         return self.pairwise_batch([Comparison(hypotheses, references)])[0]
 

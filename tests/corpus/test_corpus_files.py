@@ -197,11 +197,11 @@ def test_an_empty_result_is_refused_with_the_reasons(tmp_path, capsys):
 @pytest.mark.parametrize(
     "flags, message",
     [
-        (["--max-words", 0], "--max-words must be at least 1, got 0"),
-        (["--max-word-length", -3], "--max-word-length must be at least 1, got -3"),
-        (["--max-ratio", "nan"], "--max-ratio must be at least 1, got nan"),
-        (["--max-ratio", 0.5], "--max-ratio must be at least 1, got 0.5"),
-        (["--processes", 0], "--processes must be at least 1, got 0"),
+        (["--max-words", 0], "--max-words must be a whole number from 1 to 10000000, got 0"),
+        (["--max-word-length", -3], "--max-word-length must be a whole number from 1 to 10000000, got -3"),
+        (["--max-ratio", "nan"], "--max-ratio must be a number from 1, got nan"),
+        (["--max-ratio", 0.5], "--max-ratio must be a number from 1, got 0.5"),
+        (["--processes", 0], "--processes must be a whole number from 1 to 4096, got 0"),
         (["--min-score", 1], "--scores and --min-score belong together"),
         (["--scores", "s"], "--scores and --min-score belong together"),
         (["--scores", "s", "--min-score", "nan"], "--min-score must be a number, got nan"),

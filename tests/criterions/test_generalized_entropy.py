@@ -293,5 +293,5 @@ def test_impossible_settings_are_named(world, alpha, beta, message):
 
 
 def test_a_negative_prefix_is_refused(world):
-    with pytest.raises(UserError, match="--ignore-prefix-size must be at least 0, got -1"):
+    with pytest.raises(UserError, match="--ignore-prefix-size must be a whole number from 0 to 10000000, got -1"):
         GeneralizedEntropyCriterion(world[1], False, ger_alpha=0.5, ger_beta=0.1, ignore_prefix_size=-1)

@@ -217,7 +217,7 @@ def test_other_lengths_and_sample_counts_are_refused():
     for arguments in ((rows, rows[:2]), (rows[:0], rows[:0])):
         with pytest.raises(UserError, match="give outputs of one test set"):
             paired_bootstrap(*arguments, lambda sums: sums[:, 0])
-    with pytest.raises(UserError, match="--samples must be >= 1, got 0"):
+    with pytest.raises(UserError, match="--samples must be a whole number from 1 to 1000000, got 0"):
         approximate_randomisation(rows, rows, lambda sums: sums[:, 0], samples=0)
 
 

@@ -118,7 +118,7 @@ def test_first_sentences_only(toy: Any) -> None:
         (["--match", "-1"], "--match must be an entropy above 0 in nats"),
         (["--match", "no/such.pt"], "no/such.pt is not a file"),
         (["--match", "1", "--temperatures", "2"], "leave out --temperatures"),
-        (["--first", "0"], "--first must be at least 1"),
+        (["--first", "0"], "--first must be a whole number from 1 to 10000000"),
         (["--gen-subset", "nix"], "has no subset nix of en-de"),
         (["--temperature", "0.5"], "--temperature 0.5 has no meaning here"),
         (["--no-such-flag"], "--no-such-flag"),

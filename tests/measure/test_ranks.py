@@ -46,9 +46,17 @@ def test_buckets() -> None:
     assert sum(row["share"] for row in rows) == pytest.approx(1)
 
 
-@pytest.mark.parametrize("width, last", [(0, 45), (5, 44), (10, 5)])
-def test_bad_buckets(width: int, last: int) -> None:
-    with pytest.raises(UserError, match="must be a multiple of --bucket"):
+@pytest.mark.parametrize(
+    "width, last, message",
+    [
+        (0, 45, "--bucket must be a whole number from 1 to 1000000, got 0"),
+        (5, 0, "--last must be a whole number from 1 to 1000000, got 0"),
+        (5, 44, "--last 44 must be a multiple of --bucket 5"),
+        (10, 5, "--last 5 must be a multiple of --bucket 10"),
+    ],
+)
+def test_bad_buckets(width: int, last: int, message: str) -> None:
+    with pytest.raises(UserError, match=message):
         in_buckets(np.arange(60), width, last)
 
 

@@ -281,7 +281,7 @@ def test_other_figures(table: Path, tmp_path: Path, figure: str, extra: list[str
 @pytest.mark.parametrize(
     "arguments, message",
     [
-        (["--num-hyp", "0"], "--num-hyp must be whole numbers above 0"),
+        (["--num-hyp", "0"], "--num-hyp must be whole numbers from 1 to 1000000"),
         (["--temp-ref", "hot"], "--temp-ref must be numbers above 0"),
         (["--ref-pool", "shared", "--temp-ref", "1"], "--ref-pool shared needs --temp-ref same"),
         (["--utilities", "nix"], "nix is unknown"),

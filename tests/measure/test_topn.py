@@ -136,7 +136,7 @@ def test_the_figure(table: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "arguments, message",
     [
-        (["--size", "0"], "--size must be at least 1"),
+        (["--size", "0"], "--size must be a whole number from 1 to 10000, got"),
         (["--max-seconds", "0"], "--max-seconds must be > 0"),
         (["--unkpen", "1"], "--unkpen changes scores"),
         (["--metrics", "nix"], "nix is unknown"),

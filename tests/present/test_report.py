@@ -34,6 +34,11 @@ SENTENCES = [
 ]
 BEAM = ["the dog runs", ODD, "我爱猫", *(f"sentence {i}" if i % 2 else f"sentence {i} {i}" for i in range(3, 60))]
 REFERENCES = ["a dog is running", "x", "我喜欢猫", *(f"sentence {i}" for i in range(3, 60))]
+IDENTITY = {
+    "checkpoint": {"files": ["m.pt"], "fingerprint": "aa"},
+    "sources": {"data": "bin", "subset": "test", "sentences": 60, "fingerprint": "bb"},
+    "languages": {"source": "de", "target": "en", "fingerprint": "cc"},
+}
 
 
 def pool_of(texts):
@@ -49,7 +54,7 @@ def write_inputs(folder: Path):
             pools = Pools.of([pool_of(texts) for texts in (hypotheses, references) if texts], source)
             candidates = pools.candidates()
             decision = decide_exactly(candidates, utility.pairwise(candidates.hypotheses, candidates.references))
-            provenance = {"settings": settings, "signature": utility.signature()}
+            provenance = {"settings": settings, "signature": utility.signature(), "identity": IDENTITY, "seed": 3}
             out.write(format_row(make_row(i, pools, int(decision.order[0]), decision, **provenance)) + "\n")
     for name, lines in (("beam.txt", BEAM), ("references.txt", REFERENCES)):
         text = "".join(line.replace("\ud800", "") + "\n" for line in lines)  # UTF-8 has no lone surrogates
@@ -193,21 +198,32 @@ def test_numbers_that_are_not_finite_do_not_reach_the_page(tmp_path):
         list(views([Record(0, pools, row)], [Broken()], {}))
 
 
-def test_the_head_says_model_data_and_seed_first():
+def test_the_head_says_model_data_direction_and_seed_first():
     settings = {"decoding": "dcmbr", "num_hyp": 5, "nested": {"deep": True}}
     identity = {
         "checkpoint": {"files": ["a.pt"], "fingerprint": "aa"}, "text": {"fingerprint": None},
         "sources": {"data": "bin", "subset": "test", "sentences": 4, "fingerprint": "bb"},
+        "languages": {"source": "en", "target": "de", "fingerprint": "cc"},
     }  # fmt: skip
     fields = {"settings": settings, "identity": identity}
     records = [Record(i, Pools.of([pool_of(["a"])], "x"), {**fields, "seed": 7 + i % 2}) for i in range(4)]
     facts = describe(records, [build_utility("chrf", {})], [], None).facts
     assert list(facts.items()) == [
-        ("model", "a.pt (aa)"), ("data", "bin"), ("subset", "test"), ("seed", "7, 8"), ("decoding", "dcmbr"),
-        ("num_hyp", "5"), ("nested.deep", "true"),
+        ("model", "a.pt (aa)"), ("data", "bin"), ("subset", "test"), ("direction", "en-de"), ("seed", "7, 8"),
+        ("decoding", "dcmbr"), ("num_hyp", "5"), ("nested.deep", "true"),
     ]  # fmt: skip
     old = [Record(0, records[0].pools, {"settings": {"path": "m.pt", "subset": "valid", "decoding": "sample"}})]
     assert list(describe(old, [build_utility("chrf", {})], [], None).facts) == ["path", "subset", "decoding"]
+
+
+UNTOLD = [{}, {"source": "en"}, {"source": None, "target": None}, {"source": "", "target": "de"}]
+
+
+@pytest.mark.parametrize("languages", UNTOLD)
+def test_a_head_without_a_direction_says_nothing_of_it(languages):
+    identity = {"checkpoint": {"files": ["a.pt"], "fingerprint": "aa"}, "languages": {**languages, "fingerprint": "x"}}
+    record = Record(0, Pools.of([pool_of(["a"])], "x"), {"identity": identity})
+    assert describe([record], [build_utility("chrf", {})], ["beam"], None).facts == {"model": "a.pt (aa)"}
 
 
 def test_several_utilities_stand_side_by_side(tmp_path):
@@ -237,7 +253,7 @@ def test_several_utilities_stand_side_by_side(tmp_path):
         (["--references", "{folder}/short.txt"], "lacks 59 of 60 sentences (first: 1)"),
         (["--compare", "A={folder}/beam.txt", "--name", "A"], "distinct names, got A, A"),
         (["--utility-args", '{"beta": 1}'], "need --utility"),
-        (["--heat-map-size", "0"], "--heat-map-size must be >= 1, got 0"),
+        (["--heat-map-size", "0"], "--heat-map-size must be a whole number from 1 to 10000, got 0"),
         (["--utility", "nonsense"], "--utility nonsense is unknown"),
     ],
 )
@@ -315,6 +331,8 @@ def texts_in(browser, selector: str):
 
 def test_opens_with_the_first_sentence_and_no_errors_or_requests(opened):
     assert heading(opened) == "Sentence 0" and opened.title == "<Test>"
+    first = "model m.pt (aa) · data bin · subset test · direction de-en · seed 3 · decoding dcmbr · "
+    assert texts_in(opened, "#facts")[0].startswith(first)
     assert texts_in(opened, "#source") == ["ein Hund läuft"]
     assert [entry for entry in opened.get_log("browser") if entry["level"] == "SEVERE"] == []
     messages = [json.loads(entry["message"])["message"] for entry in opened.get_log("performance")]

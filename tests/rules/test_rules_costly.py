@@ -288,13 +288,13 @@ def test_estimates_are_on_the_scale_of_the_costly_utility() -> None:
         ("prune", {"schedule": []}, "schedule must be a list of increasing sizes"),
         ("prune", {"schedule": [8, 8]}, r"schedule must be a list of increasing sizes.*got \[8, 8\]"),
         ("prune", {"schedule": 8}, "schedule must be a list of increasing sizes"),
-        ("prune", {"bootstrap": 0}, "bootstrap must be an integer >= 1, got 0"),
-        ("prune", {"seed": 1.5}, "seed must be an integer >= 0, got 1.5"),
+        ("prune", {"bootstrap": 0}, "bootstrap must be a whole number from 1 to 100000, got 0"),
+        ("prune", {"seed": 1.5}, "seed must be a whole number from 0 to 4294967295, got 1.5"),
         ("prune", {"beta": 1}, "do not fit --selection prune"),
-        ("coarse", {"hypotheses": 0}, "hypotheses must be an integer >= 1, got 0"),
-        ("coarse", {"references": True}, "references must be an integer >= 1, got True"),
+        ("coarse", {"hypotheses": 0}, "hypotheses must be a whole number from 1 to 10000000, got 0"),
+        ("coarse", {"references": True}, "references must be a whole number from 1 to 10000000, got True"),
         ("coarse", {"utility": "chrg"}, "--selection-args: the cheap utility of coarse: --utility chrg is unknown"),
-        ("coarse", {"utility_args": {"beta": -1}}, "cheap utility of coarse: .*beta must be a number >= 0"),
+        ("coarse", {"utility_args": {"beta": -1}}, "cheap utility of coarse: .*beta must be a number from 0 to 1e.09"),
     ],
 )
 def test_bad_arguments_are_one_sentence(name: str, arguments: Any, message: str) -> None:

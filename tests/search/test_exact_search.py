@@ -155,9 +155,9 @@ def test_never_worse_than_beam_search(seed: int) -> None:
 @pytest.mark.parametrize(
     "settings, message",
     [
-        ({"size": 0}, "--size must be at least 1, got 0"),
-        ({"max_expansions": 0}, "--max-expansions must be at least 1"),
-        ({"width": -3}, "--width must be at least 1, got -3"),
+        ({"size": 0}, "--size must be a whole number from 1 to 10000, got 0"),
+        ({"max_expansions": 0}, "--max-expansions must be a whole number from 1 to 10000000, got 0"),
+        ({"width": -3}, "--width must be a whole number from 1 to 10000000, got -3"),
         ({"max_seconds": math.nan}, "--max-seconds must be > 0"),
     ],
 )

@@ -95,7 +95,7 @@ def test_last_checkpoints_by_update_before_epoch(tmp_path: Path) -> None:
     assert [path.name for path in last_checkpoints(tmp_path, 2)] == ["checkpoint_2_1000.pt", "checkpoint_3_1100.pt"]
     with pytest.raises(UserError, match="--last 4: .* has 3 numbered checkpoints"):
         last_checkpoints(tmp_path, 4)
-    with pytest.raises(UserError, match="--last must be at least 1, got 0"):
+    with pytest.raises(UserError, match="--last must be a whole number from 1 to 10000000, got 0"):
         last_checkpoints(tmp_path, 0)
     with pytest.raises(UserError, match="has 0 numbered checkpoints; train first"):
         last_checkpoints(tmp_path / "absent", 1)

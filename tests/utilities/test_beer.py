@@ -134,7 +134,7 @@ def test_what_is_missing_is_one_sentence(home: Path, tmp_path: Path, monkeypatch
         build_utility("beer", {})
     with pytest.raises(UserError, match="model 'other' is not in .*models"):
         build_utility("beer", {"language": "de", "model": "other"})
-    with pytest.raises(UserError, match="threads must be an integer >= 1, got 0"):
+    with pytest.raises(UserError, match="threads must be a whole number from 1 to 1024, got 0"):
         build_utility("beer", {"language": "de", "threads": 0})
     with pytest.raises(UserError, match="has no executable scripts/interactive"):
         build_utility("beer", {"language": "de", "home": str(tmp_path)})

@@ -197,9 +197,9 @@ def test_a_checkpoint_that_lacks_weights_is_refused(checkpoint: Path, tmp_path: 
         ({"precision": "fp8"}, "precision must be one of fp32, fp16, bf16, got 'fp8'"),
         ({"device": "abacus"}, "device must be auto, cpu, cuda or cuda:N, got 'abacus'"),
         ({"device": "cuda:64"}, "device cuda:64 is not here"),
-        ({"tokens_per_batch": -5}, "tokens_per_batch must be an integer >= 1, got -5"),
+        ({"tokens_per_batch": -5}, "tokens_per_batch must be a whole number from 1 to 10000000, got -5"),
         ({"hidden_act": "gelo"}, "hidden_act must be one of .*got 'gelo'"),
-        ({"max_length": 513}, "max_length must be at most the checkpoint's 512, got 513"),
+        ({"max_length": 513}, "max_length must be a whole number from 5 to 512, got 513"),
         ({"batch": 3}, "do not fit --utility bleurt"),
     ],
 )

@@ -33,11 +33,11 @@ def test_weights_are_equal_by_default() -> None:
         ({"of": ["chrf", "bleu"]}, "of must be like"),
         ({"of": {}}, "of must be like"),
         ({"of": {"chrf": {}, "blue": {}}}, "--utility blue is unknown"),
-        ({"of": {"chrf": {"beta": -1}}}, "beta must be a number >= 0"),
+        ({"of": {"chrf": {"beta": -1}}}, "beta must be a number from 0 to 1e.09"),
         ({"of": {"chrf": {}}, "weights": {"bleu": 1}}, "weights must name chrf"),
         ({"of": {"chrf": {}}, "weights": [1]}, "weights must name chrf"),
         ({"of": {"chrf": {}}, "weights": {"chrf": 0}}, "weights must not all be 0"),
-        ({"of": {"chrf": {}}, "weights": {"chrf": -2}}, "weights must be a number >= 0"),
+        ({"of": {"chrf": {}}, "weights": {"chrf": -2}}, "weights must be a number from 0 to 1e.09"),
     ],
 )
 def test_bad_arguments_are_one_sentence(arguments: dict, message: str) -> None:

@@ -179,7 +179,7 @@ def test_missing_jar_is_one_sentence(monkeypatch: pytest.MonkeyPatch, tmp_path: 
         ({"language": "de", "modules": " "}, "modules must name at least one"),
         ({"language": "de", "modules": "exact paraphrase"}, "paraphrase-de.gz is missing"),
         ({"language": "de", "memory": "lots"}, "memory must be a size .*got 'lots'"),
-        ({"language": "de", "timeout": -1}, "timeout must be a number >= 0, got -1"),
+        ({"language": "de", "timeout": -1}, "timeout must be a number from 0 to 1e.09, got -1"),
         ({"language": "de", "timeout": 0}, "timeout must be above 0 seconds"),
         ({"language": "de", "speed": 3}, "do not fit --utility meteor"),
     ],

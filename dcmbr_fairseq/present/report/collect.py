@@ -21,7 +21,7 @@ from dcmbr_fairseq.utilities import Comparison, Utility
 #: Utilities that are computed again for a report unless another is asked for; the others are dear.
 CHEAP_UTILITIES = ("bleu", "chrf", "chrf++")
 #: What the head of the page says first, where records say it, as fields of their own or among the settings.
-FIRST_FACTS = ("model", "path", "data", "subset", "seed")
+FIRST_FACTS = ("model", "path", "data", "subset", "direction", "seed")
 _DECODING_NAMES = {"mbr": "MBR", "dcmbr": "DC-MBR", "sample": "sample", "beam": "beam"}
 
 
@@ -83,7 +83,7 @@ class Setting:
     Attributes:
         systems: names; the first is the decision recorded with the pools.
         utilities: what utilities are called, and their signatures; the first fills the heat maps.
-        facts: what the records say of where they come from: model, data, seed, decoding settings.
+        facts: what the records say of where they come from: model, data, direction, seed, decoding settings.
         decided_by: signature of the utility that decided, if recorded.
     """
 
@@ -133,7 +133,7 @@ def describe(
 
 
 def facts_of(rows: Sequence[Record]) -> dict[str, str]:
-    """What records say of their origin, model, data and seed first: a name for each fact, and its values.
+    """What records say of their origin, model, data, direction and seed first: a name for each fact, and its values.
 
     Facts that differ from row to row (pools of several runs) show all their values.
     """
