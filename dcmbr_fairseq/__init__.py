@@ -20,6 +20,7 @@ def register() -> None:
     compat.repair_fairseq()
     stored_settings.evaluate_no_code()
     errors.print_user_errors_plainly(mistakes.sentence_of_uncaught)
+    errors.take_errors_from_hydra()
     from dcmbr_fairseq import criterions, tasks  # noqa: F401  (importing them registers them)
 
 

@@ -51,6 +51,8 @@ def lone_surrogate(error: UnicodeEncodeError) -> str:
 
 #: With this environment variable set, to anything but 0, the traceback of a mistake is shown too.
 TRACEBACK = "DCMBR_TRACEBACK"
+#: The module of fairseq-hydra-train.
+HYDRA_TRAIN = "fairseq_cli.hydra_train"
 
 
 def wants_traceback() -> bool:
@@ -84,6 +86,16 @@ def print_user_errors_plainly(sentence_of: Callable[[BaseException], str | None]
 
     hook._prints_user_errors = True  # type: ignore[attr-defined]
     sys.excepthook = hook
+
+
+def take_errors_from_hydra() -> None:
+    """Let what fairseq-hydra-train ends with come to the hook, as in fairseq's other commands.
+
+    Hydra prints a traceback of its own, shortened, and exits; where this variable is set it lets the exception pass.
+    """
+    main = getattr(sys.modules.get("__main__"), "__spec__", None)
+    if HYDRA_TRAIN in sys.modules or getattr(main, "name", None) == HYDRA_TRAIN:
+        os.environ.setdefault("HYDRA_FULL_ERROR", "1")
 
 
 def in_one_line(sentence: str) -> str:

@@ -13,9 +13,12 @@ from typing import Any, NamedTuple
 
 from dcmbr_fairseq.numeric import LARGEST_SEED, whole_range
 
+#: A setting of fairseq-hydra-train, whose last name is that of the flag, and its value.
+_OVERRIDE = re.compile(r"\+{0,2}\w+(?:\.\w+)*\.(\w+)=(.*)", re.S)
+
 
 class CommandLine:
-    """A command line as it was typed: which option has which value.
+    """A command line as it was typed: which option has which value. Hydra's ``common.seed=1`` is ``--seed 1`` here.
 
     Args:
         arguments: its words, without the command's name.
@@ -30,6 +33,8 @@ class CommandLine:
             if word.startswith("-"):
                 name, equals, value = word.partition("=")
                 yield name, value if equals else following
+            elif override := _OVERRIDE.fullmatch(word):
+                yield f"--{override[1].replace('_', '-')}", override[2]
 
     def value(self, *flags: str) -> str | None:
         """The value of an option that has one of these names; the last where it is given twice."""

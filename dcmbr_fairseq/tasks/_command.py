@@ -73,6 +73,21 @@ def command_of(options: Any) -> Command:
     )
 
 
+def store_languages(options: Any) -> None:
+    """Write the languages of a task into the whole configuration too, which is what checkpoints keep.
+
+    fairseq gives a task a copy of its section, into which it writes the languages that it has inferred from the data.
+
+    Args:
+        options: the task's; those of the older kind are the whole configuration themselves.
+    """
+    root = root_of(options)
+    stored = {} if root is None else root.get("task") or {}
+    for name in ("source_lang", "target_lang"):
+        if name in stored:
+            stored[name] = options[name]
+
+
 def root_of(section: Any) -> DictConfig | None:
     """The whole configuration that a section of it belongs to; None where it belongs to none."""
     root = section._get_root() if isinstance(section, DictConfig) else None

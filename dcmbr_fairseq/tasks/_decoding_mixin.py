@@ -35,7 +35,7 @@ from dcmbr_fairseq.preflight.identity import Processing, Sentences, identity_of
 from dcmbr_fairseq.preflight.languages import BILINGUAL, LanguageTokens
 from dcmbr_fairseq.preflight.long_sources import fit_sources, given_limits, length_limits
 from dcmbr_fairseq.preflight.segmentation import check_pieces, refuse_twice
-from dcmbr_fairseq.tasks._command import Command, command_of, root_of
+from dcmbr_fairseq.tasks._command import Command, command_of, root_of, store_languages
 from dcmbr_fairseq.tasks._recording import Recording
 from dcmbr_fairseq.utilities import build_utility
 
@@ -80,6 +80,8 @@ class DecodingMixin:
             cls.check_training(cfg, command.model_overrides, facts)
         cls.complete(cfg)
         task = super().setup_task(cfg, **kwargs)  # type: ignore[misc]
+        if command.path is None:
+            store_languages(cfg)
         task._checkpoints = checkpoints
         for facts in checkpoints:
             check_fit(task, facts)

@@ -59,8 +59,10 @@ def test_facts_for_readers():
     one = identity(
         checkpoint=Part("ab12", {"files": ["a.pt", "b.pt"]}), sources=Part("cd", {"data": "bin", "subset": "test"})
     )
-    assert one.facts() == {"model": "a.pt:b.pt (ab12)", "data": "bin", "subset": "test"}
+    assert one.facts() == {"model": "a.pt:b.pt (ab12)", "data": "bin", "subset": "test", "direction": None}
     assert set(Identity({}).facts().values()) == {None}
+    there = identity(languages=Part("ef", {"source": "en_XX", "target": "de_DE"}))
+    assert there.facts()["direction"] == there.direction == "en_XX-de_DE"
 
 
 def test_where_one_piece_ends_and_the_next_begins_counts():
