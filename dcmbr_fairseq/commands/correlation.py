@@ -2,10 +2,12 @@
 
 import argparse
 import json
+from collections.abc import Sequence
 from dataclasses import asdict
 
 from dcmbr_fairseq.commands.shared import add_output_arguments, add_where_argument, write_output
 from dcmbr_fairseq.present.correlation import PERMUTED_BELOW, Correlation, correlate
+from dcmbr_fairseq.present.provenance import describe
 from dcmbr_fairseq.present.results import (
     SETTINGS,
     averaged_over_seeds,
@@ -33,15 +35,16 @@ def run(args: argparse.Namespace) -> None:
     rows = read_results(args.tables, args.where)
     require(rows, (args.x, args.y), "the correlation")
     refuse_mixture(rows, [column for column in ("decoding", *SETTINGS) if column not in (args.x, args.y)])
+    said = describe(rows)
     rows = averaged_over_seeds(rows, (args.x, args.y))
     result = correlate([number(row, args.x) for row in rows], [number(row, args.y) for row in rows])
-    write_output(show(result, args.x, args.y, args.format), args.output)
+    write_output(show(result, args.x, args.y, args.format, said), args.output)
 
 
-def show(result: Correlation, x: str, y: str, form: str) -> str:
-    """The coefficients in the asked form."""
+def show(result: Correlation, x: str, y: str, form: str, said: Sequence[str] = ()) -> str:
+    """The coefficients in the asked form; ``said`` are lines that tell of what they are."""
     if form == "json":
-        return json.dumps({"x": x, "y": y, **asdict(result)}) + "\n"
+        return json.dumps({"x": x, "y": y, **asdict(result), "about": list(said)}) + "\n"
     names = {"kendall": "Kendall tau-b", "spearman": "Spearman rho", "pearson": "Pearson r"}
     found = {title: getattr(result, name) for name, title in names.items()}
     caption = f"{y} against {x}, {result.count} models"
@@ -49,4 +52,5 @@ def show(result: Correlation, x: str, y: str, form: str) -> str:
         return render(Grid(["coefficient", "value", "p"], [[t, c.value, c.p_value] for t, c in found.items()]), form)
     rows = [[title, coefficient_text(c.value, 4), p_text(c.p_value)] for title, c in found.items()]
     test = "p of all orders" if result.count < PERMUTED_BELOW else "p of scipy's tests"
-    return render(Grid(["coefficient", "value", "p"], rows, caption=f"{caption}; {test}, two-sided"), form)
+    about = f"{caption}; {test}, two-sided"
+    return render(Grid(["coefficient", "value", "p"], rows, caption=about, notes=said), form)

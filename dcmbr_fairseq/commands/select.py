@@ -99,6 +99,8 @@ def run(args: argparse.Namespace) -> None:
                     out.write(text)
                 else:
                     kept[place] = text
+            if not told.records:
+                raise UserError(f"{args.pools or args.hypotheses} has no rows: give pools of at least one sentence")
             out.writelines(kept[place] for place in sorted(kept))
         logger.info("utility calls: %d, for %d pairs of draws (the sum of N_h x N_r)", calls, pairs)
     finally:
@@ -153,11 +155,13 @@ class Told:
     """Says which draws of the recorded pools are used, at the first sentence of each kind."""
 
     def __init__(self) -> None:
+        self.records = 0
         self._said: set[str] = set()
         self._kinds: set[str] = set()
 
     def tell(self, record: Record) -> None:
         """Say it, unless it was said before; warn where the kinds of draws differ."""
+        self.records += 1
         said = draws_in_use(record)
         if said not in self._said and len(self._said) < 5:  # pools of anyone may all differ in size
             logger.info("sentence %s: %s", record.id, said)

@@ -17,9 +17,9 @@ from dcmbr_fairseq.commands.model_options import (
 )
 from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.files.writing import atomic_writer
-from dcmbr_fairseq.pools.settings import signature_of
-from dcmbr_fairseq.present.tables import as_text
-from dcmbr_fairseq.present.tidy import Journal, Row, test_set_of
+from dcmbr_fairseq.present.provenance import describe
+from dcmbr_fairseq.present.tables import as_cell, as_text
+from dcmbr_fairseq.present.tidy import Journal, Row
 
 if TYPE_CHECKING:
     from dcmbr_fairseq.evaluation.uncertainty import Score
@@ -70,7 +70,8 @@ def run(args: argparse.Namespace) -> None:
     rows, scores = measured(args, workspace, plan)
     surface = surface_of(rows, scores)
     print(as_text(surface_grid(surface)), end="")
-    print(*verdict(surface, signature_of(rows[0]["signature"], plan.draws), test_set_of(rows[0])), sep="\n")
+    said = describe([{column: as_cell(value) for column, value in row.items()} for row in rows])
+    print(*verdict(surface), *said, sep="\n")
     if args.output is not None:
         with atomic_writer(args.output) as out:
             out.writelines(f"{word}\n" for word in decoding_flags(surface.best, plan))

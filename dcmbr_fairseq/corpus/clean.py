@@ -146,7 +146,7 @@ def parsed_scores(chunk: Chunk) -> list[float | None]:
             scores.append(float(line.split()[-1]))
         except (ValueError, IndexError):
             text = line.decode("utf-8", "replace")[:40]
-            raise UserError(f"--scores: line {number} must end with a number, got {text!r}") from None
+            raise UserError(f"line {number} of --scores must end with a number, got {text!r}: repair it") from None
     return scores
 
 

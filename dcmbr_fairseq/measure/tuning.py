@@ -95,7 +95,7 @@ def surface_grid(surface: Surface) -> Grid:
     return Grid([f"{surface.metric}: T_h \\ T_r", *(f"{ref:g} " for ref in refs)], rows)
 
 
-def verdict(surface: Surface, signature: str, test_set: str) -> list[str]:
+def verdict(surface: Surface) -> list[str]:
     """The winner and its uncertainty, in lines."""
     best = surface.best
     line = f"best: T_h = {best.temp_hyp:g}, T_r = {best.temp_ref:g}, {surface.metric} {best.score:.2f}"
@@ -106,7 +106,7 @@ def verdict(surface: Surface, signature: str, test_set: str) -> list[str]:
     ]
     close = ", ".join(f"({cell.temp_hyp:g}, {cell.temp_ref:g})" for cell in surface.close)
     told = f"(T_h, T_r) that cannot be told from it: {close}" if close else "no other cell is as good but for chance"
-    lines = [f"{line} ({signature})", f"on {test_set}"]
+    lines = [line]
     lines += [f"standard error: {', '.join(errors)}"] if errors else []
     test = f"paired over sentences, Holm's p {'>=' if close else '<'} {LEVEL}"
     return lines + ([f"{told} ({test})"] if len(surface.cells) > 1 else [])

@@ -157,7 +157,7 @@ def read_table(path: PathLike) -> list[dict[str, str]]:
     """
     lines = read_lines(path)
     first = next((line for line in lines if line.strip() and not line.startswith("#")), "")
-    rows = _json_rows(lines, path) if first.startswith("{") else _tsv_rows("\n".join(lines), path)
+    rows = _json_rows(lines, path) if first.startswith(("{", "[")) else _tsv_rows("\n".join(lines), path)
     if not rows:
         raise UserError(f"{path} has no rows: give a table with a header line and at least one row")
     return rows

@@ -99,9 +99,11 @@ def distill(
             seen.add(pair)
             for out, text in zip(outs, pair, strict=True):
                 out.write(f"{text}\n")
+        if not report.decisions:
+            raise UserError(f"{', '.join(map(str, records))} has no records: give files of --pools-out")
         if not report.kept:
             drops = ", ".join(f"{reason} {count}" for reason, count in report.dropped.items())
-            raise UserError(f"none of {report.decisions} decisions is left ({drops or 'no records'}): relax the rules")
+            raise UserError(f"none of {report.decisions} decisions is left ({drops}): relax the rules")
     return report
 
 

@@ -205,7 +205,7 @@ def test_an_empty_result_is_refused_with_the_reasons(tmp_path, capsys):
         (["--min-score", 1], "--scores and --min-score belong together"),
         (["--scores", "s"], "--scores and --min-score belong together"),
         (["--scores", "s", "--min-score", "nan"], "--min-score must be a number, got nan"),
-        (["--scores", "s", "--min-score", 1], "--scores: line 1 must end with a number, got 'one'"),
+        (["--scores", "s", "--min-score", 1], "line 1 of --scores must end with a number, got 'one': repair it"),
         (["--report", "a"], "the outputs need different names, got a and b and a"),
     ],
 )

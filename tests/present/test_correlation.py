@@ -121,6 +121,17 @@ def test_command(tmp_path, capsys):
     assert found["kendall"]["value"] == correlate(ENTROPY, SCORE).kendall.value
     assert main(["correlation", str(path)]) == 0
     assert "score against entropy, 7 models" in capsys.readouterr().out
+    known = {"task": "x-en-de", "subset": "test", "sentences": "40", "seed": "1", "decoding": "mbr", "num_hyp": "10",
+             "num_ref": "10", "temp_hyp": "1", "temp_ref": "1", "utility_signature": "chrF|v:1",
+             "signature": "BLEU|v:2"}  # fmt: skip
+    whole = ["\t".join([line, *more]) for line, more in zip(lines, [known, *[known.values()] * 7], strict=True)]
+    path.write_text("\n".join(whole) + "\n", "utf-8")
+    said = ["test set: x-en-de, test, 40 sentences", "models: m0, m1, m2, m3, m4, m5, m6",
+            "N = 10; T = 1; draws: independent", "seed: 1", "decided by: chrF|v:1", "judged by: BLEU|v:2"]  # fmt: skip
+    assert main(["correlation", str(path)]) == 0
+    assert capsys.readouterr().out.splitlines()[-len(said) :] == said
+    assert main(["correlation", str(path), "--format", "json"]) == 0
+    assert json.loads(capsys.readouterr().out)["about"] == said
     assert main(["correlation", str(path), "--x", "loss"]) == 1
     assert "needs the columns loss" in capsys.readouterr().err
 

@@ -219,6 +219,14 @@ def test_called_with_nothing_a_script_tells_how(path: str) -> None:
     assert f"scripts/{path} " in done.stderr and "Environment:" in done.stderr
 
 
+@pytest.mark.parametrize("name", ["train.sh", "average.sh", "decode.sh"])
+@pytest.mark.parametrize(("data_set", "pair"), [("wmt20", "en-de"), ("wmt16", "en-ro")])
+def test_a_forgotten_beta_gives_usage(data_set: str, pair: str, name: str, tmp_path: Path) -> None:
+    done = script(f"{data_set}/{name}", pair, "0.0", "0.3", check=False, WORK=tmp_path / "work")
+    assert done.returncode == 2 and f"scripts/{data_set}/{name} " in done.stderr and "BETA" in done.stderr
+    assert not (tmp_path / "work").exists()
+
+
 # ------------------------------------------------------------------------------------------------------- lib.sh
 
 
