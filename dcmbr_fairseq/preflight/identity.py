@@ -1,5 +1,6 @@
 """The identity of what a task is about to decode: by which checkpoints, from which sentences, into which text."""
 
+import dataclasses
 import os
 from argparse import Namespace
 from collections.abc import Iterator, Mapping, Sequence
@@ -7,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from fairseq.data import Dictionary
+from fairseq.registry import REGISTRIES
 from omegaconf import DictConfig, OmegaConf
 
 from dcmbr_fairseq.pools.identity import (
@@ -19,9 +21,6 @@ from dcmbr_fairseq.pools.identity import (
     text_fingerprint,
 )
 from dcmbr_fairseq.preflight.languages import language_tokens
-
-#: How fairseq's older tasks, which keep all options in one namespace, call those of tokenizers and BPEs.
-_TEXT_OPTIONS = ("tokenizer", "bpe", "moses_", "sentencepiece_", "gpt2_", "hf_", "bert_", "half_", "ems_")
 
 
 class Processing(NamedTuple):
@@ -97,25 +96,36 @@ def _languages(task: Any, options: Any) -> Part:
 
 def _text(processing: Processing) -> Part:
     """By options, and by what the files hold that options name (codes, models): they may be moved."""
-    sides = {"tokenizer": dict(_options(processing.tokenizer)), "bpe": dict(_options(processing.bpe))}
+    sides = {side: dict(_options(getattr(processing, side), side)) for side in ("tokenizer", "bpe")}
     pieces = [str(processing.post_process)]
     for side, options in sides.items():
         pieces += [side, *(f"{name}={_value(options[name])}" for name in sorted(options))]
-    names = {side: options.get("_name", options.get(side)) for side, options in sides.items()}
+    names = {side: options.get("_name") for side, options in sides.items()}
     return Part(text_fingerprint(pieces), {"post_process": processing.post_process, **names})
 
 
-def _options(section: Any) -> Iterator[tuple[str, Any]]:
-    """What a tokenizer or a BPE is built from; nothing where there is none."""
+def _options(section: Any, kind: str) -> Iterator[tuple[str, Any]]:
+    """What a ``tokenizer`` or a ``bpe`` is built from; nothing where there is none."""
     given: Mapping[str, Any] | Any = section
     if isinstance(section, DictConfig):
         given = OmegaConf.to_container(section, resolve=True)
     elif isinstance(section, Namespace):
-        given = {name: value for name, value in vars(section).items() if name.startswith(_TEXT_OPTIONS)}
+        given = _in_namespace(section, kind)
     if isinstance(given, str):
         yield "_name", given
     elif isinstance(given, Mapping):
         yield from ((str(name), value) for name, value in given.items() if value is not None)
+
+
+def _in_namespace(options: Namespace, kind: str) -> dict[str, Any] | None:
+    """The section that a configuration would have, of fairseq's older tasks, which keep all options in one namespace:
+    the same text processing is the same in both shapes."""
+    name = getattr(options, kind, None)
+    if name is None:
+        return None
+    declared = REGISTRIES[kind]["dataclass_registry"].get(name)
+    names = [] if declared is None else [field.name for field in dataclasses.fields(declared)]
+    return {**{key: getattr(options, key) for key in names if hasattr(options, key)}, "_name": name}
 
 
 def _value(value: Any) -> str:

@@ -188,8 +188,8 @@ def test_files_that_options_name_count_by_what_they_hold(tmp_path: Path) -> None
     assert text("codes") == text("same") != text("other")
     assert text("codes").shown == {"post_process": "@@ ", "tokenizer": None, "bpe": "subword_nmt"}
     old = [
-        _text(Processing(None, space, space))
-        for space in (Namespace(bpe="x", bpe_codes=str(tmp_path / name), seed=seed) for name, seed in
-                      (("codes", 1), ("same", 2), ("other", 1)))
+        _text(Processing("@@ ", space, space))
+        for space in (Namespace(bpe="subword_nmt", bpe_codes=str(tmp_path / name), bpe_separator="@@", seed=seed)
+                      for name, seed in (("codes", 1), ("same", 2), ("other", 1)))
     ]  # fmt: skip
-    assert old[0] == old[1] != old[2]
+    assert old[0] == old[1] != old[2] and old[0] == text("codes")  # fairseq's older tasks have all in one namespace
