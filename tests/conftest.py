@@ -6,7 +6,7 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from importlib.metadata import version
 from pathlib import Path
 
@@ -32,7 +32,19 @@ settings.register_profile(
     print_blob=True,
     suppress_health_check=list(HealthCheck),
 )
-os.environ.setdefault("OMP_NUM_THREADS", "1")  # one thread a worker: pytest-xdist already fills the cores
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol() -> Iterator[None]:
+    """What a test leaves in the environment ends with it.
+
+    fairseq's commands set PYTHONWARNINGS; run inside the test process, they would change how later programs start.
+    """
+    kept = dict(os.environ)
+    result = yield
+    os.environ.clear()
+    os.environ.update(kept)
+    return result
 
 
 @pytest.fixture(scope="session")

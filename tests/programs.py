@@ -13,6 +13,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # one thread a worker: pytest-xdist already fills the cores
+START = dict(os.environ)  # before any test: the server declines what starts with other variables than its own
 REAL = Path(sys.prefix)
 TESTS = Path(__file__).parent
 _CLIENT = """#!{python} -IS
@@ -60,7 +62,7 @@ def _start_server(socket: str) -> None:
     life, held = os.pipe()
     _alive.append(held)
     line = [sys.executable, "-P", str(TESTS / "fork_server.py"), socket, str(life)]
-    server = subprocess.Popen(line, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, pass_fds=[life])
+    server = subprocess.Popen(line, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, pass_fds=[life], env=START)
     os.close(life)
     assert server.stdout is not None and server.stdout.readline() == b"ready\n"
     server.stdout.close()

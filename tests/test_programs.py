@@ -123,6 +123,12 @@ def test_variables_that_are_read_at_the_start_make_a_real_start() -> None:
     assert closed.stdout == "False 0 0 None\n"
 
 
+@pytest.mark.parametrize("time", ["first", "second"])
+def test_what_a_test_leaves_in_the_environment_ends_with_it(time: str) -> None:
+    assert "PYTHONWARNINGS" not in os.environ
+    os.environ["PYTHONWARNINGS"] = f"ignore:{time}"
+
+
 def test_unseeded_random_numbers_differ() -> None:
     code = "import random, numpy; print(random.random(), numpy.random.rand())"
     one, other = (subprocess.run([programs.python(), "-c", code], capture_output=True, text=True) for _ in range(2))
