@@ -16,6 +16,7 @@ import pytest
 import toy_world
 from filelock import FileLock
 from hypothesis import HealthCheck, settings
+from random_inputs import LONG
 
 SHARED = Path(__file__).parents[2] / "shared"
 sys.path.insert(0, str(fairseq_commands.REPOSITORY / "scripts"))  # for the demo's phrasebook
@@ -24,10 +25,10 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in a shell's backgro
     signal.signal(signal.SIGINT, signal.default_int_handler)
 if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:  # as under nohup: so do those of HUP
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
-#: scripts/fuzz.sh: so many inputs for every property that does not say itself how many.
+#: scripts/fuzz.sh. Properties that say how many inputs they take multiply it too (random_inputs.py).
 settings.register_profile(
     "long",
-    max_examples=int(os.environ.get("DCMBR_FUZZ_INPUTS", 10_000)),
+    max_examples=LONG,
     deadline=None,
     print_blob=True,
     suppress_health_check=list(HealthCheck),

@@ -5,6 +5,7 @@ import unicodedata
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from random_inputs import inputs
 from sacremoses import MosesPunctNormalizer
 
 from dcmbr_fairseq.corpus.normalize import Normalization, normalize_line, punctuation, romanian
@@ -20,7 +21,7 @@ LINES = st.lists(PIECES | st.characters(exclude_categories=["Cs"]), max_size=30)
 def test_punctuation_is_exactly_sacremoses(language):
     truth = MosesPunctNormalizer(lang=language)
 
-    @settings(deadline=None, max_examples=200)
+    @inputs(200)
     @given(LINES)
     def agree(line):
         assert punctuation(line, language) == truth.normalize(line)

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from random_inputs import inputs
 
 from dcmbr_fairseq.decoders import key_value_cache, memory
 from dcmbr_fairseq.decoders.incremental import PrefixRows
@@ -42,7 +43,7 @@ def no_spare_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Memory, "_spare", {})
 
 
-@settings(deadline=None, max_examples=25)
+@inputs(25)
 @given(st.integers(0, 2**32 - 1), st.integers(1, 40), st.booleans(), st.booleans())
 def test_every_row_has_its_own_history(seed: int, steps: int, piecemeal: bool, forgetful: bool) -> None:
     torch.manual_seed(seed)

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from random_inputs import inputs
 from toy_model import EOS, PAD, net_input, toy_transformer
 
 from dcmbr_fairseq.decoders import transformer
@@ -77,7 +78,7 @@ def test_the_logits_of_a_row_are_the_same_bits_among_any_others(
 
 
 @given(st.lists(st.integers(0, 3), min_size=1, max_size=70), st.lists(st.integers(0, 3), min_size=1, max_size=70))
-@settings(deadline=None, max_examples=30)
+@inputs(30)
 def test_shared_sources_give_every_row_attention_to_its_own(model: Any, first: list[int], second: list[int]) -> None:
     """Against softmax(q k / sqrt(d)) v, computed for one row and head at a time; twice, since layouts are kept."""
     layers, heads, width = model.decoder.layers, 4, 16

@@ -8,8 +8,9 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from random_inputs import inputs
 from sacrebleu.metrics import BLEU, CHRF
 from sacrebleu.significance import PairedTest
 
@@ -99,7 +100,7 @@ def plain_nist(hypotheses, references, order, by_type):
 sentences = st.lists(st.sampled_from("a b c d".split()), min_size=1, max_size=8)
 
 
-@settings(max_examples=60, deadline=None)
+@inputs(60)
 @given(st.lists(st.tuples(st.lists(st.sampled_from("a b c d".split()), max_size=8), sentences), min_size=1, max_size=5))
 def test_nist_follows_its_definition(pairs):
     hypotheses, references = zip(*pairs, strict=True)

@@ -11,8 +11,9 @@ import pytest
 import sacrebleu
 from analyses import read_tsv, toy_flags
 from fairseq_commands import generated
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from random_inputs import inputs
 from sacrebleu.metrics import CHRF
 
 from dcmbr_fairseq.cli import main
@@ -219,7 +220,7 @@ texts = st.text("abc ", max_size=6)
 pools = st.lists(st.tuples(texts, st.floats(-5, 0)), min_size=8, max_size=8)
 
 
-@settings(max_examples=30, deadline=None)
+@inputs(30)
 @given(st.lists(st.tuples(pools, pools), min_size=1, max_size=3), st.booleans())
 def test_corners_of_a_matrix_decide_as_the_rule_does(sentences: list[Any], shared: bool) -> None:
     both = [[TextPool.from_draws(*zip(*side, strict=True), [0.0] * 8) for side in pair] for pair in sentences]

@@ -4,8 +4,9 @@ import gzip
 import json
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from random_inputs import inputs
 
 from dcmbr_fairseq import cli
 from dcmbr_fairseq.errors import UserError
@@ -26,7 +27,7 @@ def shard(path, rows):
     return str(path)
 
 
-@settings(deadline=None, max_examples=50)
+@inputs(50)
 @given(st.lists(st.integers(0, 3), min_size=1, max_size=30))
 def test_rows_come_out_as_they_went_in(tmp_path_factory, owners):
     folder = tmp_path_factory.mktemp("shards")

@@ -5,8 +5,9 @@ from itertools import combinations, permutations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from random_inputs import inputs
 from scipy import stats
 
 from dcmbr_fairseq.cli import main
@@ -43,7 +44,7 @@ def test_a_decreasing_function_gives_minus_one():
     assert -1 < found.pearson.value < -0.9
 
 
-@settings(max_examples=15, deadline=None)
+@inputs(15)
 @given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=3, max_size=6))
 def test_p_values_of_few_models_are_the_share_of_all_orders(pairs):
     x, y = map(list, zip(*pairs, strict=True))

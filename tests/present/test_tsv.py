@@ -3,8 +3,9 @@
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
+from random_inputs import inputs
 
 from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.present.tables import MISSING, Grid, as_cell, as_markdown, as_text, read_table
@@ -25,7 +26,7 @@ def test_cells_survive_a_round_trip(rows: list[list[str]]) -> None:
     assert [row for _, row in parse_tsv(format_tsv(rows))] == rows
 
 
-@settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@inputs(200, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.lists(texts, min_size=1, max_size=4, unique=True).flatmap(
         lambda columns: st.lists(

@@ -4,8 +4,9 @@ from functools import lru_cache
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from random_inputs import inputs
 
 from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.pools.draws import TextPool
@@ -51,7 +52,7 @@ def naive_choice(hypotheses, references, log_prob, name):
     return best[0][0], best[1]
 
 
-@settings(max_examples=60, deadline=None)
+@inputs(60)
 @given(draws, st.none() | draws, st.sampled_from(["chrf", "bleu"]))
 def test_multiplicities_as_weights_equal_the_mean_over_all_draws(hypotheses, references, name):
     utility = build_utility(name, {})
@@ -65,7 +66,7 @@ def test_multiplicities_as_weights_equal_the_mean_over_all_draws(hypotheses, ref
     assert decision.utility_calls == len(set(hypotheses)) * len(set(references or hypotheses))
 
 
-@settings(max_examples=60, deadline=None)
+@inputs(60)
 @given(st.lists(st.tuples(st.integers(0, 2), st.integers(-2, 0)), min_size=1, max_size=8))
 def test_order_is_by_utility_then_log_prob_then_draw(values):
     table = {(str(i), "r"): utility for i, (utility, _) in enumerate(values)}
@@ -76,7 +77,7 @@ def test_order_is_by_utility_then_log_prob_then_draw(values):
     assert decision.order.tolist() == expected_order
 
 
-@settings(max_examples=100, deadline=None)
+@inputs(100)
 @given(st.integers(1, 70), st.integers(1, 70), st.randoms(use_true_random=False))
 def test_equal_rows_are_tied_wherever_they_stand(size, repeats, random):
     row = np.array([random.random() for _ in range(size)])

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from random_inputs import inputs
 
 from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.rules import Candidates, Decision, build_rule
@@ -56,7 +57,7 @@ def pool(seed: int, hyps: int, refs: int, shared: bool = False) -> Candidates:
 
 pools = st.builds(pool, st.integers(0, 10**6), st.integers(1, 25), st.integers(1, 40), st.booleans())
 batches = st.lists(pools, min_size=1, max_size=3)
-few = settings(max_examples=40, deadline=None)
+few = inputs(40)
 
 PRUNERS: list[dict] = [{}, {"alpha": 0.5, "schedule": [1, 2, 4]}, {"alpha": 0.9, "schedule": [5]}, {"bootstrap": 1}]
 COARSE: list[dict] = [{}, {"hypotheses": 1, "references": 1}, {"hypotheses": 3, "references": 4, "utility": "bleu"}]

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from random_inputs import inputs
 from scipy import stats
 
 from dcmbr_fairseq.sampling.categorical import block_size, draw_tokens
@@ -28,7 +29,7 @@ def whole_weights(draw: st.DrawFn) -> np.ndarray:
     return weights.astype(np.float32)
 
 
-@settings(deadline=None, max_examples=50)
+@inputs(50)
 @given(whole_weights(), st.sampled_from([1, 2]))
 def test_every_token_gets_its_own_interval(roots: np.ndarray, power: int) -> None:
     weights = roots**power
@@ -45,7 +46,7 @@ def test_every_token_gets_its_own_interval(roots: np.ndarray, power: int) -> Non
     np.testing.assert_allclose(drawn.probabilities.numpy(), chances, rtol=1e-6)
 
 
-@settings(deadline=None, max_examples=50)
+@inputs(50)
 @given(
     st.integers(1, 300),
     st.floats(0.1, 30),

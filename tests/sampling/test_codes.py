@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from random_inputs import inputs
 from test_sampler import SOURCES, TRUNCATIONS, assert_frequencies, same_pools
 from toy_model import EOS, cooled, drawn, exact_distribution, sample_toy, teacher_forced, toy_transformer
 
@@ -191,7 +192,7 @@ def test_each_pool_alone_is_what_it_is_beside_others_in_any_batch(large: Any) ->
             assert same_pools(alone, pool)
 
 
-@settings(deadline=None, max_examples=20)
+@inputs(20)
 @given(st.integers(0, 2**31), st.integers(1, 12), st.integers(1, 40))
 def test_the_sampler_follows_the_codes_of_the_definition(model: Any, seed: int, size: int, first: int) -> None:
     """Against codes of unlimited precision, one draw at a time, where they are not spent."""

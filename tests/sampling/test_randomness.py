@@ -3,6 +3,7 @@
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from random_inputs import inputs
 from scipy import stats
 
 from dcmbr_fairseq.sampling.randomness import STEPS_PER_BLOCK, KeyedUniforms, sentence_key
@@ -17,7 +18,7 @@ def table(key: np.ndarray, draws: int, steps: int) -> np.ndarray:
     return np.stack([alone.step(step)[0] for step in range(steps)])
 
 
-@settings(deadline=None, max_examples=10)
+@inputs(10)
 @given(seeds, st.lists(sources, min_size=1, max_size=4), st.integers(1, 9), st.integers(0, 5), st.data())
 def test_neither_batch_nor_size_nor_order_matters(seed, batch, draws, first, data) -> None:
     steps = 2 * STEPS_PER_BLOCK + 1

@@ -5,8 +5,9 @@ import math
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from random_inputs import inputs
 from scipy.special import log_softmax, softmax
 
 from dcmbr_fairseq.errors import UserError
@@ -36,7 +37,7 @@ def choose(
     return chooser.draw(torch.from_numpy(logits.copy()), step, Draws(rows, uniforms, temperatures, distinct, forced))
 
 
-@settings(deadline=None, max_examples=100)
+@inputs(100)
 @given(st.integers(0, 2**32 - 1), st.sampled_from([0.3, 0.5, 1.0, 2.0, 30.0]), st.floats(0.1, 80), st.integers(0, 3))
 def test_a_draws_numbers_do_not_depend_on_what_else_is_drawn(
     seed: int, temperature: float, spread: float, step: int
@@ -59,7 +60,7 @@ def test_a_draws_numbers_do_not_depend_on_what_else_is_drawn(
         assert np.array_equal(found[own], expected)
 
 
-@settings(deadline=None, max_examples=60)
+@inputs(60)
 @given(st.integers(0, 2**32 - 1), st.floats(0.1, 80), st.integers(0, 3), st.booleans())
 def test_log_probs_are_logits_minus_logsumexp(seed: int, spread: float, step: int, forced: bool) -> None:
     """Of what may not be drawn and of what has no probability in float32, too, when it is forced."""

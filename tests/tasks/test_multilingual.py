@@ -17,10 +17,11 @@ from fairseq.options import get_generation_parser
 from fairseq.tasks import get_task
 from fairseq.tasks.translation_from_pretrained_bart import TranslationFromPretrainedBARTTask
 from fairseq_commands import generated
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from in_process import Fairseq, rows, translations
 from multilingual_world import CONVENTIONS, LANGUAGES, PAIRS, TAGS, World
+from random_inputs import inputs
 from scipy.stats import chisquare
 
 from dcmbr_fairseq.decoders.fairseq_decoder import FairseqDecoder
@@ -310,7 +311,7 @@ def mbart(world: World) -> Any:
 
 
 @given(data=st.data())
-@settings(max_examples=25, deadline=None)
+@inputs(25)
 def test_the_fast_decoder_computes_what_mbart_does(mbart: Any, data: st.DataObject) -> None:
     """Pre-norm layers, learned positions, normalised and scaled embeddings, a last normalisation: rows that split."""
     assert is_standard_transformer(mbart)

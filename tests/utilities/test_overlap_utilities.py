@@ -5,8 +5,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from random_inputs import inputs
 from sacrebleu.metrics import BLEU, CHRF
 
 from dcmbr_fairseq.errors import UserError
@@ -71,13 +72,13 @@ chrf_arguments = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@inputs(150)
 @given(pairs_of_pools(), chrf_arguments)
 def test_chrf_equals_sacrebleu(pair, arguments):
     assert_equal(build_utility("chrf", arguments), CHRF(**arguments), *pair)
 
 
-@settings(max_examples=150, deadline=None)
+@inputs(150)
 @given(pairs_of_pools(), st.booleans())
 def test_chrf_plus_plus_equals_sacrebleu(pair, whitespace):
     utility = build_utility("chrf++", {"whitespace": whitespace})
@@ -107,14 +108,14 @@ smoothing = st.sampled_from(
 )
 
 
-@settings(max_examples=200, deadline=None)
+@inputs(200)
 @given(pairs_of_pools(), bleu_arguments, smoothing)
 def test_bleu_equals_sacrebleu(pair, arguments, smooth):
     arguments = {**arguments, **smooth}
     assert_equal(build_utility("bleu", arguments), BLEU(**arguments), *pair)
 
 
-@settings(max_examples=300, deadline=None)
+@inputs(300)
 @given(st.lists(texts.map(str.rstrip), max_size=4))
 def test_13a_is_sacrebleus(lines):
     """Characters for all texts at once, then one word at a time, instead of line by line."""
@@ -126,7 +127,7 @@ def test_13a_is_sacrebleus(lines):
         assert tokens == tokenizer(line).split()
 
 
-@settings(max_examples=60, deadline=None)
+@inputs(60)
 @given(st.lists(pairs_of_pools(), min_size=1, max_size=4), st.sampled_from(["chrf", "chrf++", "bleu"]))
 def test_a_batch_equals_its_sentences(batch, name):
     utility = build_utility(name, {})
@@ -135,7 +136,7 @@ def test_a_batch_equals_its_sentences(batch, name):
         np.testing.assert_array_equal(matrix, utility.pairwise(*pair))
 
 
-@settings(max_examples=60, deadline=None)
+@inputs(60)
 @given(st.lists(pairs_of_pools(), min_size=1, max_size=4), st.integers(1, 40), st.integers(8, 63), st.integers(1, 300))
 def test_limits_of_memory_do_not_change_scores(batch, table, bits, cells):
     """Sorted instead of tabled units, ranks instead of packed windows, some n-grams at a time, groups of sentences."""

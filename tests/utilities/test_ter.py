@@ -4,8 +4,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from random_inputs import inputs
 from sacrebleu.metrics import TER
 
 from dcmbr_fairseq.errors import UserError
@@ -37,7 +38,7 @@ def test_equals_sacrebleu(arguments: dict[str, Any]) -> None:
     assert utility.signature() == f"-TER|{oracle.get_signature().format()}"
 
 
-@settings(max_examples=60, deadline=None)
+@inputs(60)
 @given(st.lists(words, min_size=1, max_size=3), st.lists(words, min_size=1, max_size=3))
 def test_equals_sacrebleu_on_shuffled_words(hypotheses: list, references: list) -> None:
     oracle = TER()
