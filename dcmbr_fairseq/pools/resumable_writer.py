@@ -58,8 +58,8 @@ class ResumableWriter:
         for number, line in enumerate(self._rows.whole_lines(self.partial), 1):
             try:
                 row = parse_versioned(line.decode("ascii"))
-                if type(row.get("id")) is not int:
-                    raise UserError(f"field id must be a whole number, got {shown(row.get('id'))}")
+                if type(row.get("id")) is not int or not -(2**63) <= row["id"] < 2**63:
+                    raise UserError(f"field id must be a whole number of 64 bits, got {shown(row.get('id'))}")
             except (UserError, UnicodeDecodeError) as error:
                 raise UserError(f"{self.partial}, line {number}: {error}; delete the file, or mend it") from error
             check(row)
