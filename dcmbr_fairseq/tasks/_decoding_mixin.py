@@ -149,18 +149,24 @@ class DecodingMixin:
         samples = str(values["decoding"]) != "beam" and not getattr(args, "score_reference", False)
         if not self._validating:
             self._samples, self._limits = samples, length_limits(self, models) if samples else None
-        if not samples:
-            if str(values["decoding"]) == "beam":
-                refuse_without_sampling(args, names_of(args))
-            self._recording.open(None, self._identity)
-            given = {"seq_gen_cls": seq_gen_cls, "prefix_allowed_tokens_fn": prefix_allowed_tokens_fn}
-            given = {name: value for name, value in given.items() if value is not None}  # not all tasks know them
-            return super().build_generator(models, args, extra_gen_cls_kwargs=extra_gen_cls_kwargs, **given)  # type: ignore[misc]
+        given = {"seq_gen_cls": seq_gen_cls, "prefix_allowed_tokens_fn": prefix_allowed_tokens_fn}
+        given = {name: value for name, value in given.items() if value is not None}  # not all tasks know them
+        if samples:
+            if given:
+                raise UserError(f"{next(iter(given))} has no meaning with --decoding {values['decoding']}: use beam")
+            return self._sampling_generator(models, args, values, extra_gen_cls_kwargs or {})
+        if str(values["decoding"]) == "beam":
+            refuse_without_sampling(args, names_of(args))
+        self._recording.open(None, self._identity)
+        return super().build_generator(models, args, extra_gen_cls_kwargs=extra_gen_cls_kwargs, **given)  # type: ignore[misc]
+
+    def _sampling_generator(
+        self, models: Any, args: Any, values: dict[str, Any], extra: dict[str, Any]
+    ) -> MBRSequenceGenerator:
+        """Args as those of :meth:`build_generator`; ``values`` are our own options."""
         options = check_options(values, args, self._automatic_temperature)
         self._check_texts()
-        if seq_gen_cls is not None or prefix_allowed_tokens_fn is not None:
-            raise UserError(f"prefix_allowed_tokens_fn has no meaning with --decoding {options.decoding}: use beam")
-        extra = {k: v for k, v in (extra_gen_cls_kwargs or {}).items() if k not in ("lm_model", "lm_weight")}
+        extra = {k: v for k, v in extra.items() if k not in ("lm_model", "lm_weight")}
         recorder = extra.pop("recorder", None)  # a caller may bring one
         if options.decoding == "sample" and values["pools_out"] is None and recorder is None:
             options = options.printed_draws(getattr(args, "nbest", 1))
