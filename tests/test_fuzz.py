@@ -118,6 +118,12 @@ def read_or_refused(read: Callable[[], Any], path: object = "", echo: int = 0) -
 # ----------------------------------------------------------------------------------------------------------- readers
 
 
+def like_utf16(data: bytes) -> bool:
+    """Whether every other byte of the beginning is zero."""
+    beginning = data.partition(b"\n")[0][:8]
+    return not (any(beginning[::2]) and any(beginning[1::2]))
+
+
 @relaxed
 @given(files)
 def test_lines_are_the_bytes_between_newlines(tmp_path: Path, data: bytes) -> None:
@@ -129,7 +135,10 @@ def test_lines_are_the_bytes_between_newlines(tmp_path: Path, data: bytes) -> No
     except UnicodeDecodeError:
         assert lines is None
         return
-    assert lines is not None and "".join(f"{line}\n" for line in lines).removesuffix("\n") == text.removesuffix("\n")
+    if lines is None:
+        assert like_utf16(data)
+        return
+    assert "".join(f"{line}\n" for line in lines).removesuffix("\n") == text.removesuffix("\n")
 
 
 @relaxed
@@ -139,11 +148,15 @@ def test_archives_are_read_whole_or_refused(tmp_path: Path, data: bytes) -> None
     path.write_bytes(data)
     lines = read_or_refused(lambda: list(iter_lines(path)), path)
     try:
-        expected = gzip.decompress(data).removeprefix(b"\xef\xbb\xbf").decode("utf-8")
+        whole = gzip.decompress(data)
+        expected = whole.removeprefix(b"\xef\xbb\xbf").decode("utf-8")
     except (OSError, EOFError, zlib.error, UnicodeDecodeError):
         assert lines is None
         return
-    assert lines is not None and "\n".join(lines) == expected.removesuffix("\n")
+    if lines is None:
+        assert like_utf16(whole)
+        return
+    assert "\n".join(lines) == expected.removesuffix("\n")
 
 
 @relaxed

@@ -93,5 +93,5 @@ def open_experiment(args: argparse.Namespace, workspace: "Workspace") -> "Experi
 
 def data_settings(args: argparse.Namespace, experiment: "Experiment") -> dict[str, Any]:
     """What a long measurement's rows depend on: the models, the sentences, what they are called, fairseq's flags."""
-    flags = [flag for flag in args.fairseq_flags if flag not in ("--cpu", "--fp16")]
+    flags = [flag for flag in args.fairseq_flags if flag != "--cpu"]
     return {**experiment.fingerprints(), "test_set": experiment.test_set, "first": args.first, "flags": flags}

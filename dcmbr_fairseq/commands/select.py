@@ -14,18 +14,15 @@ from dcmbr_fairseq.errors import UserError, lone_surrogate
 from dcmbr_fairseq.files.writing import atomic_writer
 from dcmbr_fairseq.pools.again import Again, decided_row
 from dcmbr_fairseq.pools.draws import TextPool
-from dcmbr_fairseq.pools.order import ORDERS, places_by_id, refuse_shuffled
+from dcmbr_fairseq.pools.order import ORDERS, ids_of, places_by_id, refuse_shuffled
 from dcmbr_fairseq.pools.plain_text import read_plain_pools
 from dcmbr_fairseq.pools.rows import DIGITS, SCHEMA_VERSION, Record, format_row, read_records, read_rows
 from dcmbr_fairseq.pools.sentence import Pools
-from dcmbr_fairseq.pools.settings import LARGEST_POOL, SETTINGS, flag, signature_of
+from dcmbr_fairseq.pools.settings import DECIDES, LARGEST_POOL, SETTINGS, flag, signature_of
 from dcmbr_fairseq.rules import Decision, DecisionRule, build_rule
 from dcmbr_fairseq.utilities import build_utility
 
 logger = logging.getLogger(__name__)
-
-#: The settings of a decision.
-DECIDES = ("utility", "utility_args", "selection", "selection_args", "reference_weights")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -137,7 +134,7 @@ def output_places(args: argparse.Namespace) -> list[int] | None:
     """
     if args.pools is None or args.order == "file" or (args.order is None and args.format != "text"):
         return None
-    ids = [row.get("id", number) for number, row in enumerate(read_rows(args.pools))]
+    ids = ids_of(({"id": row.get("id")} for row in read_rows(args.pools)), args.pools)
     if args.order == "id":
         return places_by_id(ids, args.pools)
     refuse_shuffled(ids, args.pools)

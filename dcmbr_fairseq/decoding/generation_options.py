@@ -13,7 +13,7 @@ from typing import Any
 from fairseq.dataclass.configs import GenerationConfig
 
 from dcmbr_fairseq.errors import UserError, suggestion
-from dcmbr_fairseq.pools.settings import OWN, SETTINGS, count, flag, seed_number
+from dcmbr_fairseq.pools.settings import DECIDES, OWN, REFERENCES, SETTINGS, count, flag, seed_number
 
 #: The options that fairseq declares, with their defaults.
 GENERATION: dict[str, Any] = {entry.name: entry.default for entry in fields(GenerationConfig) if entry.name[0] != "_"}
@@ -106,6 +106,28 @@ def refuse_without_sampling(args: Any, names: Iterable[str] = SETTINGS) -> None:
         if setting.name in names and setting.name != "decoding" and str(value) != str(setting.default):
             given = f"{setting.flag} {value}"
             raise UserError(f"{given} has no meaning with --decoding beam: add --decoding dcmbr, or leave it out")
+
+
+def refuse_undecided(args: Any, keeps_pools: bool, names: Iterable[str] = SETTINGS) -> None:
+    """Refuse options that ``--decoding sample`` would ignore: nothing is compared there, and only ``--pools-out`` wants
+    references.
+
+    Args:
+        args: has them as attributes; what is missing has its default.
+        keeps_pools: whether the pools are recorded.
+        names: those to be looked at.
+
+    Raises:
+        UserError: one of them is not at its default.
+    """
+    for name in (*DECIDES, *(() if keeps_pools else REFERENCES)):
+        value, default = getattr(args, name, SETTINGS[name].default), SETTINGS[name].default
+        if name in names and str(value) != str(default):
+            why = "which compares nothing" if name in DECIDES else "which draws no references without --pools-out"
+            raise UserError(
+                f"{flag(name)} {value} has no meaning with --decoding sample, {why}: use --decoding mbr or dcmbr, or "
+                "leave it out"
+            )
 
 
 def refuse_meaningless(args: Any, decoding: str) -> None:

@@ -166,7 +166,7 @@ class MBRSequenceGenerator(SequenceGenerator):
                     decision,
                     seed=self.sampler.seed,
                     settings=self.options.describe(),
-                    signature=self._signature(),
+                    signature=self.signature,
                 )
             )
 
@@ -203,7 +203,8 @@ class MBRSequenceGenerator(SequenceGenerator):
             for own_tokens, score, own_log_probs in parts
         ]
 
-    def _signature(self) -> str | None:
+    @property
+    def signature(self) -> str | None:
         """What the expected utilities depend on; None where nothing is compared."""
         return None if self.utility is None else signature_of(self.utility.signature(), self.options.draws)
 

@@ -12,6 +12,7 @@ from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.files.errors import PathLike
 from dcmbr_fairseq.files.json_lines import shown
 from dcmbr_fairseq.files.reading import iter_lines
+from dcmbr_fairseq.pools.order import ids_of
 from dcmbr_fairseq.pools.rows import parse_versioned
 
 FORMATS = ("auto", "plain", "records", "log")
@@ -53,13 +54,16 @@ def guess_layout(lines: Sequence[str]) -> str:
 
 
 def is_json(line: str) -> bool:
-    """Whether a line is a JSON object, whatever its fields, or one that is cut off: no text looks like that."""
-    if line.lstrip().startswith('{"'):
+    """Whether a line is a JSON object, whatever its fields, or a list of texts or more, or where one begins that is
+    spread over lines or cut off: no text looks like that."""
+    if line.lstrip().startswith('{"') or line.strip() in ("{", "["):
         return True
     try:
-        return isinstance(json.loads(line), dict)
+        found = json.loads(line)
     except (ValueError, RecursionError):
         return False
+    parts = found if isinstance(found, list) else []
+    return isinstance(found, dict) or any(isinstance(part, str | dict | list) for part in parts)
 
 
 def read_segments(path: PathLike, flag: str) -> list[str]:
@@ -100,10 +104,10 @@ def translations_in_records(lines: Sequence[str], path: PathLike) -> dict[int, s
     """id -> translation, from JSON lines with the field ``translation``; without numbers in ``id``, lines are counted.
 
     Raises:
-        UserError: a line is not such a record, or an id comes twice.
+        UserError: a line is not such a record, or an id comes twice, or some have ids that others have not.
     """
     rows = [_record(line, f"{path}, line {number}") for number, line in enumerate(lines, 1)]
-    ids: list[Any] = [row.get("id") for row in rows]
+    ids: list[Any] = ids_of(rows, str(path))
     if not all(type(key) is int for key in ids):
         ids = list(range(len(rows)))
     repeated = [key for key, count in Counter(ids).items() if count > 1]

@@ -24,7 +24,8 @@ def open_bytes(path: PathLike) -> IO[bytes]:
 def iter_lines(path: PathLike) -> Iterator[str]:
     """Yield the lines of a UTF-8 file (plain or ``.gz``) without their ``\\n`` and without a byte order mark.
 
-    Only ``\\n`` ends a line: ``\\r`` and U+2028 stay inside it.
+    Only ``\\n`` ends a line: ``\\r`` and U+2028 stay inside it. UTF-16 without a mark, whose ASCII would pass for UTF-8
+    with a zero beside each letter, is known by the zero beside the first.
 
     Raises:
         UserError: the file is missing, cannot be read or is damaged, or a line is not UTF-8.
@@ -39,6 +40,8 @@ def iter_lines(path: PathLike) -> Iterator[str]:
             if not line:
                 return
             number += 1
+            if number == 1 and _is_utf16(line[:8]):
+                raise UserError(f"{path} is not UTF-8 but UTF-16, or no text: convert the file with iconv")
             try:
                 yield (line.removeprefix(BYTE_ORDER_MARK) if number == 1 else line).removesuffix(b"\n").decode("utf-8")
             except UnicodeDecodeError as error:
@@ -46,6 +49,11 @@ def iter_lines(path: PathLike) -> Iterator[str]:
                     f"{path}, line {number}, is not UTF-8 (byte {error.start + 1}: {error.reason}): convert the file "
                     "with iconv, or drop such lines"
                 ) from error
+
+
+def _is_utf16(beginning: bytes) -> bool:
+    """Whether every other byte is zero."""
+    return len(beginning) >= 4 and any(beginning) and not (any(beginning[::2]) and any(beginning[1::2]))
 
 
 def read_lines(path: PathLike) -> list[str]:

@@ -5,7 +5,6 @@ can use is at hand here. A *model* here is what follows one ``--path``: a checkp
 """
 
 import argparse
-import ast
 import logging
 import os
 from collections.abc import Collection, Iterator, Sequence
@@ -22,6 +21,7 @@ from fairseq.dataclass.utils import convert_namespace_to_omegaconf
 from omegaconf import DictConfig
 from torch import Tensor
 
+from dcmbr_fairseq.decoding.generation_options import names_of, refuse_undecided
 from dcmbr_fairseq.decoding.texts import Detokenizer, TextSide, text_side
 from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.evaluation.translations import read_segments
@@ -34,7 +34,9 @@ from dcmbr_fairseq.preflight.data import missing_subset
 from dcmbr_fairseq.preflight.identity import Processing, Sentences, identity_of
 from dcmbr_fairseq.preflight.languages import language_tokens
 from dcmbr_fairseq.preflight.long_sources import fit_sources, length_limits
-from dcmbr_fairseq.preflight.segmentation import check_pieces, refuse_twice
+from dcmbr_fairseq.preflight.multilingual import check_family, corrections
+from dcmbr_fairseq.preflight.overrides import check_overrides
+from dcmbr_fairseq.preflight.segmentation import check_pieces, check_symbol, refuse_twice
 from dcmbr_fairseq.sampling.support import Support
 
 logger = logging.getLogger(__name__)
@@ -92,6 +94,7 @@ class Workspace:
             whole_number("--first", first)
         self.cfg = parse_flags(flags, decodes)
         check_pieces(self.cfg.bpe)
+        check_symbol(self.cfg.common_eval.post_process)
         refuse_twice(self.cfg.bpe, self.cfg.common_eval.post_process)
         try:
             self.task = tasks.setup_task(self.cfg.task)
@@ -108,15 +111,19 @@ class Workspace:
             UserError: a checkpoint or the split is missing, or the dictionaries do not fit the model.
         """
         cfg, parts = self.cfg, utils.split_paths(path)
+        overrides = corrections(cfg.common_eval.model_overrides)
         facts = inspect_checkpoints(path, cfg.checkpoint.checkpoint_suffix, cfg.checkpoint.checkpoint_shard_count)
         for fact in facts:
+            check_overrides("--model-overrides", overrides, fact, names_of(cfg.task))
             if hasattr(self.task, "check_training"):
                 self.task.check_training(cfg.task, cfg.common_eval.model_overrides, fact)
+            else:
+                check_family(fact.path, {**fact.task, **overrides})
             check_fit(self.task, fact)
             logger.info(fact.describe())
         members, saved = checkpoint_utils.load_model_ensemble(
             parts,
-            arg_overrides=ast.literal_eval(cfg.common_eval.model_overrides),
+            arg_overrides=overrides,
             task=self.task,
             suffix=cfg.checkpoint.checkpoint_suffix,
             strict=cfg.checkpoint.checkpoint_shard_count == 1,
@@ -236,6 +243,8 @@ class Workspace:
     def texts(self, generator: Any) -> TextSide:
         """Detokenisers of both sides, for the text of fairseq-generate's S- and D- lines."""
         cfg, task = self.cfg, self.task
+        if hasattr(task, "check_texts"):
+            task.check_texts(cfg.bpe, cfg.common_eval.post_process)
         tokenizer, bpe = task.build_tokenizer(cfg.tokenizer), task.build_bpe(cfg.bpe)
         return text_side(task, generator, cfg.common_eval.post_process, bpe, tokenizer)
 
@@ -320,6 +329,8 @@ def parse_flags(flags: Sequence[str], decodes: bool = False) -> DictConfig:
         raise UserError(f"--temperature {args.temperature} has no meaning here: this command has its own temperatures")
     if decodes and getattr(args, "decoding", "beam") == "beam":
         raise UserError("beam search makes no records: give --decoding dcmbr or mbr, and a task of this package")
+    if decodes and args.decoding == "sample":
+        refuse_undecided(args, keeps_pools=True)
     if not decodes and getattr(args, "decoding", "beam") != "beam":
         raise UserError(f"--decoding {args.decoding} has no meaning here: leave it out")
     return convert_namespace_to_omegaconf(args)

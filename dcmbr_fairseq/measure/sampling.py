@@ -83,6 +83,7 @@ class PoolStore:
             "lengths": [cfg.generation.min_len, cfg.generation.max_len_a, cfg.generation.max_len_b],
             "max_source_positions": getattr(cfg.task, "max_source_positions", None),
             "unkpen": cfg.generation.unkpen,
+            "fp16": cfg.common.fp16,
             "num_hyp": self.size,
         }
 
@@ -103,7 +104,8 @@ class PoolStore:
     def _refuse_other(self, path: Path, row: Mapping[str, Any], wanted: Mapping[str, Any]) -> None:
         remedy = "delete it, or give another --pools"
         refuse_other(str(path), row, self.identity, remedy)
-        found = {"draws": "independent", **row.get("settings", {})}  # older pools do not say it, and are
+        # older pools do not say it, and are; those in half precision are not told from others
+        found = {"draws": "independent", "fp16": False, **row.get("settings", {})}
         for name, value in wanted.items():
             if found.get(name) != value:
                 raise UserError(f"{path} was sampled with another {name} ({found.get(name)}, now {value}): {remedy}")

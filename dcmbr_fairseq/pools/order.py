@@ -1,12 +1,38 @@
 """In which order the rows of a file belong: shards that were joined are not in the order of their sentences."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.files.json_lines import shown
 
 #: ``--order``: of the sentences' ids, or as the rows stand in the file.
 ORDERS = ("id", "file")
+_KINDS: dict[type, str] = {int: "a number as id", str: "a text as id", type(None): "no id"}
+
+
+def ids_of(rows: Iterable[Mapping[str, Any]], what: str) -> list[int | str]:
+    """The ids of all rows: as numbers where all are numbers, also in quotation marks; as they are otherwise.
+
+    Rows of which none has an id are counted from 0.
+
+    Raises:
+        UserError: an id is neither a number nor a text, or some rows have one of a kind that others have not.
+    """
+    ids = [row.get("id") for row in rows]
+    kinds = {type(one) for one in ids}
+    for line, one in enumerate(ids, 1):
+        if one is not None and type(one) not in (int, str):
+            raise UserError(f"{what}, line {line}: field id must be an integer or a string, got {shown(one)}")
+        if type(one) is not type(ids[0]):
+            here, first = (_KINDS[type(each)] for each in (one, ids[0]))
+            raise UserError(f"{what}, line {line}, has {here}, the first line {first}: give rows of one kind")
+    if kinds <= {type(None)}:
+        return list(range(len(ids)))
+    texts = [one for one in ids if isinstance(one, str)]
+    numbers = [int(text) for text in texts if re.fullmatch("0|[1-9][0-9]{0,17}", text)]
+    return list(numbers) if texts and len(numbers) == len(texts) else [one for one in ids if one is not None]
 
 
 def places_by_id(ids: Sequence[int | str], what: str) -> list[int]:

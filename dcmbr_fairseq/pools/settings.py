@@ -206,6 +206,9 @@ SETTINGS: dict[str, Setting] = {
         ),
     )
 }  # fmt: skip
+#: Those of a decision between hypotheses, and those of the references for it.
+DECIDES = ("utility", "utility_args", "selection", "selection_args", "reference_weights")
+REFERENCES = ("temp_ref", "num_ref", "ref_pool")
 #: What the tasks add to fairseq's own options.
 OWN = [setting for setting in SETTINGS.values() if not setting.fairseqs]
 

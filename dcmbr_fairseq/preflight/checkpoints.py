@@ -4,7 +4,7 @@ import logging
 import re
 import zipfile
 from argparse import Namespace
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -32,6 +32,7 @@ class CheckpointFacts:
         encoder_rows, decoder_rows: rows of the embedding matrices, None if the model has none of that name.
         arch: name of the architecture, if stored.
         task: the options of the training task by name.
+        names: of all settings, in whatever section.
     """
 
     path: str
@@ -42,6 +43,7 @@ class CheckpointFacts:
     decoder_rows: int | None = None
     arch: str | None = None
     task: Mapping[str, Any] = field(default_factory=dict, compare=False)
+    names: frozenset[str] = field(default_factory=frozenset, compare=False)
 
     @property
     def drops_mask(self) -> bool:
@@ -153,7 +155,15 @@ def _facts(path: str, state: Mapping[str, Any]) -> CheckpointFacts:
         _rows(state, "decoder"),
         model.get("arch") or model.get("_name"),
         _section(state, "task"),
+        frozenset(_names(state.get("cfg") or state.get("args"))),
     )
+
+
+def _names(settings: Any) -> Iterator[str]:
+    """The names of settings and sections, and of the settings in these."""
+    for name, value in _settings(settings).items():
+        yield str(name)
+        yield from _names(value)
 
 
 def _section(state: Mapping[str, Any], name: str) -> Mapping[str, Any]:

@@ -24,6 +24,8 @@ logger = logging.getLogger(__name__)
 #: The option under which tasks of this package store the list of languages in the checkpoints that they train.
 TRAINED_LANGUAGES = "trained_languages"
 STYLES = ("multilingual", "mbart")
+#: fairseq's tasks whose models have language tokens, each in its own way; ours are called so and end in ``_dcmbr``.
+FAMILIES = ("translation_multi_simple_epoch", "translation_from_pretrained_bart")
 
 
 def listed_languages(options: Any) -> list[str]:
@@ -135,27 +137,52 @@ def check_training(options: Any, languages: Sequence[str], facts: CheckpointFact
         UserError: they differ; says what to pass.
     """
     trained = corrected(facts, overrides)
-    name = str(trained.get("task") or trained.get("_name"))
-    if name.startswith("translation_from_pretrained_bart"):
-        raise UserError(
-            f"--path {facts.path} was trained with --task {name}, which places language tokens otherwise: give --task "
-            "translation_from_pretrained_bart_dcmbr"
-        )
-    if not name.startswith("translation_multi_simple_epoch"):
+    if check_family(facts.path, trained, FAMILIES[0]) is None:
         return  # trained otherwise: nothing to compare with
     _check_tokens(vars(options), trained, facts.path)
     _check_order(languages, trained, facts.path)
     _check_pair(options, trained, facts.path)
 
 
-def corrected(facts: CheckpointFacts, overrides: str) -> dict[str, Any]:
-    """The options that a checkpoint was trained with, as ``--model-overrides`` corrects them.
+def check_family(path: str, trained: Mapping[str, Any], own: str | None = None) -> str | None:
+    """Refuse a model of another task with language tokens than the task at hand: each places them in its own way.
+
+    Args:
+        path: of the checkpoint.
+        trained: the options of its training.
+        own: which of :data:`FAMILIES` the task at hand is of; None for a bilingual one.
+
+    Returns:
+        which of them the training's is of; None for any other, and where no tokens were used.
 
     Raises:
-        UserError: ``--model-overrides`` is no dictionary.
+        UserError: it is another; says which task to give.
+    """
+    name = str(trained.get("task") or trained.get("_name"))
+    family = next((family for family in FAMILIES if name.startswith(family)), None)
+    if own is None and family == FAMILIES[0] and main_tokens(trained) == (None, None):
+        return None
+    if family not in (None, own):
+        raise UserError(
+            f"--path {path} was trained with --task {name}, which places language tokens otherwise: give --task "
+            f"{family}_dcmbr"
+        )
+    return family
+
+
+def corrected(facts: CheckpointFacts, overrides: str) -> dict[str, Any]:
+    """The options that a checkpoint was trained with, as ``--model-overrides`` corrects them."""
+    return {**facts.task, **corrections(overrides)}
+
+
+def corrections(overrides: str) -> dict[str, Any]:
+    """``--model-overrides`` as a dictionary.
+
+    Raises:
+        UserError: it is none.
     """
     try:
-        return {**facts.task, **ast.literal_eval(overrides)}
+        return dict(ast.literal_eval(overrides))
     except (ValueError, SyntaxError, TypeError) as error:
         raise UserError(f"--model-overrides {overrides} must be a Python dictionary such as {{'seed': 2}}") from error
 

@@ -4,13 +4,17 @@ from argparse import Namespace
 from pathlib import Path
 from typing import Any
 
-from dcmbr_fairseq.errors import UserError
+from fairseq.data.data_utils import post_process
+
+from dcmbr_fairseq.errors import UserError, suggestion
 
 #: Values of --post-process that take away every space between pieces: no --bpe can read what they leave.
 JOINING = ("sentencepiece", "wordpiece", "letter", "_EOW")
 #: Values that undo the segmentation whose pieces end in ``@@``, and the kinds of --bpe that undo it too.
 CONTINUED = ("subword_nmt", "@@ ", "@@")
 CONTINUED_BPE = ("subword_nmt", "fastbpe")
+#: Values that do something else, or nothing.
+OTHERS = ("silence", "none")
 
 
 def bpe_name(bpe: Any) -> str | None:
@@ -18,25 +22,38 @@ def bpe_name(bpe: Any) -> str | None:
     return getattr(bpe, "bpe" if isinstance(bpe, Namespace) else "_name", None)
 
 
-def refuse_twice(bpe: Any, post_process: str | None) -> None:
+def refuse_twice(bpe: Any, symbol: str | None) -> None:
     """Refuse ``--bpe`` and ``--post-process`` that undo the same segmentation: words would run together.
 
     Doing it once instead would give another text than that of fairseq's D- lines.
 
     Args:
         bpe: the options of ``--bpe``.
-        post_process: ``--post-process`` or ``--remove-bpe``.
+        symbol: ``--post-process`` or ``--remove-bpe``.
 
     Raises:
         UserError: both are given for one segmentation.
     """
     name = bpe_name(bpe)
-    twice = post_process in JOINING or (post_process in CONTINUED and name in CONTINUED_BPE)
+    twice = symbol in JOINING or (symbol in CONTINUED and name in CONTINUED_BPE)
     if name is not None and twice:
         raise UserError(
-            f"--bpe {name} and --post-process {str(post_process).strip()} (--remove-bpe) put the same pieces together "
+            f"--bpe {name} and --post-process {str(symbol).strip()} (--remove-bpe) put the same pieces together "
             "twice: leave out --post-process where the input is plain text, or --bpe where the data are binarised"
         )
+
+
+def check_symbol(symbol: str | None) -> None:
+    """Check that fairseq knows the value of ``--post-process``; it would find out at the first sentence.
+
+    Raises:
+        UserError: it does not.
+    """
+    try:
+        post_process("", symbol)
+    except NotImplementedError as error:
+        known = [*JOINING, *dict.fromkeys(map(str.strip, CONTINUED)), *OTHERS]
+        raise UserError(f"--post-process {symbol} is not known to fairseq: {suggestion(str(symbol), known)}") from error
 
 
 def check_pieces(bpe: Any) -> None:
@@ -64,13 +81,13 @@ def check_pieces(bpe: Any) -> None:
         ) from error
 
 
-def refuse_pieces(bpe: Any, post_process: str | None) -> None:
+def refuse_pieces(bpe: Any, symbol: str | None) -> None:
     """Refuse that a utility sees pieces of words, for models whose text is always segmented.
 
     Raises:
         UserError: neither ``--bpe`` nor ``--post-process`` is given.
     """
-    if bpe_name(bpe) is None and post_process is None:
+    if bpe_name(bpe) is None and symbol is None:
         raise UserError(
             "without --bpe the utility would see pieces of words: give --bpe sentencepiece --sentencepiece-model FILE, "
             "or --post-process sentencepiece where the data are binarised"

@@ -62,7 +62,7 @@ def means_over_test_sets(rows: Sequence[Cells], keys: Sequence[str]) -> dict[tup
     """
     rows = [{"task": "", **row} for row in rows]
     one_test_set(rows, by=("task",), models_by=("task",))
-    same = ("subset", "sentences", "model", "label_smoothing", "ref_pool", "num_ref")
+    same = ("subset", "sentences", "model", "label_smoothing", "ref_pool", "num_ref", "signature", "utility_signature")
     cells: dict[tuple[Value, ...], dict[Value, float]] = {}
     for key, mean in means(rows, (*keys, "task"), same=same).items():
         cells.setdefault(key[:-1], {})[key[-1]] = mean.mean

@@ -12,7 +12,9 @@ from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.present.correlation import correlate
 from dcmbr_fairseq.present.provenance import BARS
 from dcmbr_fairseq.present.results import (
+    METRIC,
     SETTINGS,
+    UTILITY,
     Cells,
     as_value,
     averaged_over_seeds,
@@ -98,9 +100,9 @@ def figure_1(rows: Sequence[Cells], temperature: float) -> Drawn:
     """Quality against label smoothing for beam search, MBR and DC-MBR."""
     require(rows, ("label_smoothing", "decoding", "score"), "Figure 1")
     rows = [row for row in rows if isinstance(as_value(row["label_smoothing"]), float)]
-    refuse_mixture(rows, ("metric",))
+    refuse_mixture(rows, METRIC)
     by_decoding = {name: [row for row in rows if decoding_of(row, temperature) == name] for name in DECODING_NAMES}
-    refuse_mixture(by_decoding["mbr"] + by_decoding["dcmbr"], ("utility", "num_hyp", "num_ref"))
+    refuse_mixture(by_decoding["mbr"] + by_decoding["dcmbr"], (*UTILITY, "num_hyp", "num_ref"))
     if not any(by_decoding.values()):
         raise UserError("Figure 1 needs rows of beam search, MBR, or DC-MBR at --temperature, with a label smoothing")
     shown = [row for chosen in by_decoding.values() for row in chosen]
@@ -144,7 +146,7 @@ def figure_3(rows: Sequence[Cells], temperature: float) -> Drawn:
     from matplotlib.ticker import MaxNLocator
 
     require(rows, ("rank", "score"), "Figure 3")
-    refuse_mixture(rows, ("metric",))
+    refuse_mixture(rows, METRIC)
     one_test_set(rows)
     warn_of_searches_given_up(rows)
     series = by_model(rows, "Figure 3")
@@ -219,6 +221,7 @@ def figure_5(rows: Sequence[Cells], temperature: float) -> Drawn:
     """Quality against the number of candidates N, a line for each temperature and a panel for each model."""
     require(rows, ("num_hyp",), "Figure 5")
     rows = cooled_together(rows, "Figure 5")
+    refuse_mixture(rows, (*METRIC, *UTILITY))
     one_test_set(rows)
     panels, temperatures = by_model(rows, "Figure 5"), distinct(rows, "temp_hyp")
     figure, all_axes = new_figure(0.9 + 3.1 * len(panels), 3.0, len(panels))
@@ -271,7 +274,7 @@ def figure_7(rows: Sequence[Cells], temperature: float) -> Drawn:
     sweeps = [row for row in rows if row.get("score") and row.get("temp_ref") and row.get("decoding") != "beam"]
     require(sweeps, ("temp_hyp", "temp_ref", "score"), "Figure 7, left and middle,")
     require(pools, ("temperature", "quality", "diversity"), "Figure 7, right,")
-    refuse_mixture(sweeps, ("metric", "utility", "num_hyp", "model", "label_smoothing"))
+    refuse_mixture(sweeps, (*METRIC, *UTILITY, "num_hyp", "model", "label_smoothing"))
     one_test_set([*sweeps, *pools], models_by=())
     figure, axes = new_figure(9.6, 2.9, panels=3)
     panels = (
@@ -292,7 +295,7 @@ def figure_7(rows: Sequence[Cells], temperature: float) -> Drawn:
 def quality_and_diversity(axes: "Axes", rows: Sequence[Cells]) -> None:
     """Quality on the left axis (red in the paper), diversity on the right (blue)."""
     blue, red = styles(2)
-    refuse_mixture(rows, ("metric", "num_hyp", "model", "label_smoothing"))
+    refuse_mixture(rows, (*METRIC, "num_hyp", "model", "label_smoothing"))
     draw_series(axes, rows, "temperature", red._replace(dashes="-"), "quality", "quality")
     other = axes.twinx()
     draw_series(other, rows, "temperature", Style(blue.color, blue.marker, DASHES[1], False), "diversity", "diversity")

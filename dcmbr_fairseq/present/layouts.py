@@ -14,7 +14,9 @@ from dcmbr_fairseq.present import appendix, paper
 from dcmbr_fairseq.present.beside import Line, Pair, caption, grid_of
 from dcmbr_fairseq.present.provenance import describe
 from dcmbr_fairseq.present.results import (
+    METRIC,
     SETTINGS,
+    UTILITY,
     Cells,
     Value,
     decoding_of,
@@ -40,12 +42,13 @@ def scores_by_decoding(rows: Sequence[Cells], key: str, temperature: float) -> S
     if not rows:
         return {}
     require(rows, (key, "decoding", "score"), "this table")
-    refuse_mixture(rows, ("metric",))
+    several = key == "task"  # a metric may have arguments for each language
+    refuse_mixture(rows, METRIC[:1] if several else METRIC)
     one_test_set(rows, by=[key] if key == "task" else [], models_by=[key])
     chosen = [{**row, "decoding": decoding_of(row, temperature)} for row in rows]
     sampled = [row for row in chosen if row["decoding"] in ("mbr", "dcmbr")]
     require(sampled or [{"num_hyp": ""}], ("num_hyp",), "a row of MBR")
-    refuse_mixture(sampled, ("utility",))
+    refuse_mixture(sampled, UTILITY[:1] if several else UTILITY)
     beam = [{**row, "num_hyp": "0"} for row in chosen if row["decoding"] == "beam"]
     same = [column for column in (*SETTINGS, "model", "label_smoothing") if column not in ("num_hyp", key)]
     found = means([*beam, *sampled], ("decoding", "num_hyp", key), same=same)

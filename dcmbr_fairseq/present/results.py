@@ -21,10 +21,12 @@ Value = float | str
 
 #: What tells one test set from another: its name, the split, and how many of its sentences.
 TEST_SET = ("task", "subset", "sentences")
+#: Who judged and who decided, with all that their numbers depend on: one name may stand for several.
+METRIC, UTILITY = ("metric", "signature"), ("utility", "utility_signature")
 #: What a measurement depends on beside the model and the seed: a mean over any of these would say nothing.
-SETTINGS = (*TEST_SET, "metric", "utility", "ref_pool", "draws", "num_hyp", "num_ref", "temp_hyp", "temp_ref")
+SETTINGS = (*TEST_SET, *METRIC, *UTILITY, "ref_pool", "draws", "num_hyp", "num_ref", "temp_hyp", "temp_ref")
 #: Of these, what beam search has not: a condition on them does not concern its rows.
-POOLS = ("utility", "ref_pool", "draws", "num_hyp", "num_ref", "temp_hyp", "temp_ref", "seed")
+POOLS = (*UTILITY, "ref_pool", "draws", "num_hyp", "num_ref", "temp_hyp", "temp_ref", "seed")
 #: With these, what tells one measurement from another, but for the seed.
 IDENTITY = ("model", "label_smoothing", "alpha", "beta", "decoding", "temperature", *SETTINGS)
 #: What draws are where a table does not say it: until there was a choice, all were.
@@ -147,7 +149,8 @@ def refuse_mixture(rows: Sequence[Cells], columns: Iterable[str]) -> None:
         UserError: names the column, its values and the option that chooses.
     """
     for column in columns:
-        values = distinct([row for row in rows if row.get(column)], column)
+        silent = ("", "-") if column.endswith("signature") else ("",)
+        values = distinct([row for row in rows if row.get(column, "") not in silent], column)
         if len(values) > 1:
             shown = ", ".join(map(label, values))
             raise UserError(f"the table has several values of {column} ({shown}): choose with --where")
@@ -194,14 +197,35 @@ def means(
     """The mean of ``column`` over the rows (seeds, mostly) that agree in ``keys``, in the order of their first row.
 
     Raises:
-        UserError: a cell is no number, or rows that agree in ``keys`` differ in one of the columns ``same``.
+        UserError: a cell is no number, or rows that agree in ``keys`` differ in one of the columns ``same``, or are of
+            one seed.
     """
-    found = {}
+    found, seeds = {}, {}
     for key, group in grouped(rows, keys).items():
         refuse_mixture(group, same)
+        seeds[key] = _seeds_of(group)
         numbers = [number(row, column) for row in group]
         found[key] = Mean(float(np.mean(numbers)), min(numbers), max(numbers), len(numbers))
+    kinds = dict.fromkeys(", ".join(map(label, some)) for some in seeds.values() if some)
+    if len(kinds) > 1:
+        logger.warning("some means are over other seeds than others: %s", "; ".join(kinds))
     return found
+
+
+def _seeds_of(rows: Sequence[Cells]) -> list[Value]:
+    """The seeds of rows of which a mean is to be taken; none where they do not say it.
+
+    Raises:
+        UserError: two are of one seed, so that they are no repeated measurement.
+    """
+    seeds = [as_value(row["seed"]) for row in rows if row.get("seed", "") not in ("", "-")]
+    for seed in seeds:
+        if seeds.count(seed) > 1:
+            raise UserError(
+                f"the table has several rows of seed {label(seed)} that differ in no column that is known: give each "
+                "table once, or choose with --where"
+            )
+    return sorted(seeds, key=str)
 
 
 def averaged_over_seeds(rows: Sequence[Cells], columns: Sequence[str]) -> list[Cells]:

@@ -158,11 +158,10 @@ class ShardDecode:
     @cached_property
     def _settings(self) -> dict[str, Any]:
         """What each row says beside its identity; as it is read again."""
-        utility = self.generator.utility
         said = {
             "seed": self.generator.sampler.seed,
             "settings": self.generator.options.describe(),
-            "signature": None if utility is None else utility.signature(),
+            "signature": self.generator.signature,
         }
         return dict(json.loads(json.dumps(said)))
 

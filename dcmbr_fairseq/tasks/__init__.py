@@ -8,8 +8,12 @@ written, under which ids), `_validation_entropy.py`. May import all below; only 
 
 import fairseq  # noqa: F401  (first: the tasks are registered as soon as fairseq is there, and need the modules below)
 
+from dcmbr_fairseq.preflight.overrides import check_the_hub
 from dcmbr_fairseq.tasks import (  # noqa: F401
     translation_dcmbr,
     translation_from_pretrained_bart_dcmbr,
     translation_multi_simple_epoch_dcmbr,
 )
+from dcmbr_fairseq.tasks._decoding_mixin import DecodingMixin
+
+check_the_hub(DecodingMixin)

@@ -13,7 +13,12 @@ from fairseq.data import FairseqDataset, encoders
 from fairseq.tasks import FairseqTask
 from omegaconf import DictConfig, OmegaConf
 
-from dcmbr_fairseq.decoding.generation_options import names_of, refuse_unknown, refuse_without_sampling
+from dcmbr_fairseq.decoding.generation_options import (
+    names_of,
+    refuse_undecided,
+    refuse_unknown,
+    refuse_without_sampling,
+)
 from dcmbr_fairseq.decoding.generator import MBRSequenceGenerator
 from dcmbr_fairseq.decoding.options import check_options, decoding_values
 from dcmbr_fairseq.decoding.texts import TextSide, text_side
@@ -34,7 +39,9 @@ from dcmbr_fairseq.preflight.data import check_data, missing_subset
 from dcmbr_fairseq.preflight.identity import Processing, Sentences, identity_of
 from dcmbr_fairseq.preflight.languages import BILINGUAL, LanguageTokens
 from dcmbr_fairseq.preflight.long_sources import fit_sources, given_limits, length_limits
-from dcmbr_fairseq.preflight.segmentation import check_pieces, refuse_twice
+from dcmbr_fairseq.preflight.multilingual import check_family, corrected, corrections
+from dcmbr_fairseq.preflight.overrides import check_overrides
+from dcmbr_fairseq.preflight.segmentation import check_pieces, check_symbol, refuse_twice
 from dcmbr_fairseq.tasks._command import Command, command_of, root_of, store_languages
 from dcmbr_fairseq.tasks._recording import Recording
 from dcmbr_fairseq.utilities import build_utility
@@ -77,6 +84,8 @@ class DecodingMixin:
         if checkpoints and not sampling:
             refuse_without_sampling(cfg)
         for facts in checkpoints:
+            if sampling:
+                check_overrides("--model-overrides", corrections(command.model_overrides), facts, names_of(cfg))
             cls.check_training(cfg, command.model_overrides, facts)
         cls.complete(cfg)
         task = super().setup_task(cfg, **kwargs)  # type: ignore[misc]
@@ -97,7 +106,8 @@ class DecodingMixin:
 
     @classmethod
     def check_training(cls, cfg: Any, overrides: str, facts: CheckpointFacts) -> None:
-        """Compare the options with what a checkpoint was trained with: nothing in a bilingual task."""
+        """Compare the options with what a checkpoint was trained with: a bilingual task knows no language tokens."""
+        check_family(facts.path, corrected(facts, overrides))
 
     @classmethod
     def complete(cls, cfg: Any) -> None:
@@ -165,11 +175,15 @@ class DecodingMixin:
     ) -> MBRSequenceGenerator:
         """Args as those of :meth:`build_generator`; ``values`` are our own options."""
         options = check_options(values, args, self._automatic_temperature)
-        self._check_texts()
+        if not self._validating:
+            command = command_of(self._options)
+            self.check_texts(command.bpe, command.post_process)
         extra = {k: v for k, v in extra.items() if k not in ("lm_model", "lm_weight")}
         recorder = extra.pop("recorder", None)  # a caller may bring one
-        if options.decoding == "sample" and values["pools_out"] is None and recorder is None:
-            options = options.printed_draws(getattr(args, "nbest", 1))
+        if options.decoding == "sample":
+            keeps_pools = values["pools_out"] is not None or recorder is not None
+            refuse_undecided(args, keeps_pools, names_of(args))
+            options = options if keeps_pools else options.printed_draws(getattr(args, "nbest", 1))
         logger.info("decoding: %s", options.describe())
         utility = None
         if options.decoding != "sample":
@@ -253,11 +267,9 @@ class DecodingMixin:
         """fairseq's ``--seed``, or ``seed`` among the generator's own arguments (hub)."""
         return seed_number("--seed", getattr(args, "seed", command_of(self._options).seed))
 
-    def _check_texts(self) -> None:
-        """Refuse what would put words together twice."""
-        command = command_of(self._options)
-        if not self._validating:
-            refuse_twice(command.bpe, command.post_process)
+    def check_texts(self, bpe: Any, post_process: str | None) -> None:
+        """Refuse ``--bpe`` and ``--post-process`` that would put words together twice."""
+        refuse_twice(bpe, post_process)
 
     def _identity(self) -> Identity:
         """What the records say that they were made from."""
@@ -301,12 +313,15 @@ def check_command(command: Command, options: Any, sampling: bool) -> None:
     if command.half_on_cpu and command.path is None:
         raise UserError("--fp16 trains on a GPU only: leave out --fp16, or --cpu")
     check_pieces(command.bpe)
+    check_symbol(command.post_process)
     check_validation(options)
     if not sampling:
         return
     values = decoding_values(options)
     check_options(values, command.generation, lambda: 1.0)
     if command.path is not None:
+        if values["decoding"] == "sample":
+            refuse_undecided(options, keeps_pools=values["pools_out"] is not None)
         refuse_twice(command.bpe, command.post_process)
     if values["pools_out"] is not None:
         RecordWriter(values["pools_out"]).discard()

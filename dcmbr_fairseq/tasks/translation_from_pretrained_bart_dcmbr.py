@@ -67,14 +67,13 @@ class TranslationFromPretrainedBartDcmbrTask(DecodingMixin, ValidationEntropyMix
     def check_training(cls, cfg: Any, overrides: str, facts: CheckpointFacts) -> None:
         """Refuse a checkpoint whose language tokens stand elsewhere, or that was trained on other languages."""
         trained = multilingual.corrected(facts, overrides)
-        name = str(trained.get("_name") or trained.get("task"))
-        if name.startswith("translation_multi_simple_epoch"):
-            raise UserError(
-                f"--path {facts.path} was trained with --task {name}, which places language tokens otherwise: give "
-                "--task translation_multi_simple_epoch_dcmbr"
-            )
-        if name.startswith("translation_from_pretrained_bart"):
+        if multilingual.check_family(facts.path, trained, multilingual.FAMILIES[1]):
             multilingual.check_bilingual(cfg, languages_of(cfg), trained, facts.path)
+
+    def check_texts(self, bpe: Any, post_process: str | None) -> None:
+        """As :meth:`DecodingMixin.check_texts`; texts of these models are always segmented."""
+        super().check_texts(bpe, post_process)
+        refuse_pieces(bpe, post_process)
 
     def language_tokens(self) -> LanguageTokens:
         """The tokens of all languages; a target starts from its own."""

@@ -72,6 +72,11 @@ class TranslationMultiSimpleEpochDcmbrTask(DecodingMixin, ValidationEntropyMixin
         """Compare the dictionaries, language tokens included, with a checkpoint's embeddings."""
         multilingual.check_sizes(facts, self.args, self.langs, self.source_dictionary, self.target_dictionary)
 
+    def check_texts(self, bpe: Any, post_process: str | None) -> None:
+        """As :meth:`DecodingMixin.check_texts`; texts of these models are always segmented."""
+        super().check_texts(bpe, post_process)
+        refuse_pieces(bpe, post_process)
+
     def language_tokens(self) -> LanguageTokens:
         """The tokens of all languages; the target's is forced as a prefix, unless it replaces the end of sentence."""
         args = self.args

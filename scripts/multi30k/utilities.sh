@@ -45,12 +45,11 @@ choose() {
 
 # evaluate_all OUTPUT NAME...: the scores of all choices, one row for each.
 evaluate_all() {
-    local output="$1" name files=() metric_args=""
+    local output="$1" name files=()
     shift
     for name in "$@"; do files+=("$OUT/$name.txt"); done
-    for name in ${METRICS//,/ }; do metric_args+="${metric_args:+, }\"$name\": $(arguments_of "$name")"; done
     dcmbr evaluate "${files[@]}" --names "$(IFS=, && echo "$*")" --references "$OUT/references.txt" \
-        --metrics "$METRICS" --metric-args "{$metric_args}" --format tsv --output "$output"
+        --metrics "$METRICS" --metric-args "$METRIC_ARGS" --format tsv --output "$output"
 }
 
 # tidy_choices OUTPUT: one row for each utility, decoding and metric, with the columns that `dcmbr table utilities` reads.
@@ -90,8 +89,11 @@ for system in mbr dcmbr; do
         choices+=("$OUT/$system-$utility.txt")
     done
 done
-step "evaluation by $METRICS" "$TABLE/evaluation.tsv" --with METRICS --from "${choices[@]}" "$OUT/references.txt" -- \
-    evaluate_all {} "${names[@]}"
+METRIC_ARGS=""
+for name in ${METRICS//,/ }; do METRIC_ARGS+="${METRIC_ARGS:+, }\"$name\": $(arguments_of "$name")"; done
+METRIC_ARGS="{$METRIC_ARGS}"
+step "evaluation by $METRICS" "$TABLE/evaluation.tsv" --with METRICS METRIC_ARGS \
+    --from "${choices[@]}" "$OUT/references.txt" -- evaluate_all {} "${names[@]}"
 step "scores" "$TABLE/scores.tsv" --from "$TABLE/evaluation.tsv" -- tidy_choices {}
 for form in tsv latex text; do
     step "table as $form" "$TABLE/table.${form/latex/tex}" --with TEMP --from "$TABLE/scores.tsv" -- \

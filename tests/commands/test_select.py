@@ -417,14 +417,18 @@ def test_joined_shards_are_not_written_in_another_order_without_a_word(tmp_path,
     assert rows == [0, 1, 2, 3]
 
 
-@pytest.mark.parametrize("ids", [[0, 1, 2], [12, 10, 11], ["b", "a"], [0, 1, 0, 1], [1, 2, 3], ["0", "2", "1"]])
+@pytest.mark.parametrize("ids", [[0, 1, 2], [12, 10, 11], ["b", "a"], [0, 1, 0, 1], [1, 2, 3], ["00", "2", "1"]])
 def test_other_ids_keep_the_order_of_the_file(tmp_path, capsys, ids):
     assert select(capsys, shuffled(tmp_path / "pools.jsonl", ids)) == [f"text {i}" for i in ids]
 
 
 @pytest.mark.parametrize(
     "ids, message",
-    [([0, 1, 0], "line 3: the id 0 comes twice"), ([0, "a"], 'line 2: --order id needs whole numbers as ids, got "a"')],
+    [
+        ([0, 1, 0], "line 3: the id 0 comes twice"),
+        (["b", "a"], 'line 1: --order id needs whole numbers as ids, got "b"'),
+        ([0, "a"], "line 2, has a text as id, the first line a number as id"),
+    ],
 )
 def test_ids_that_give_no_order(tmp_path, capsys, ids, message):
     assert cli.main(["select", str(shuffled(tmp_path / "pools.jsonl", ids)), "--order", "id"]) == 1

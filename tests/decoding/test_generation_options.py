@@ -13,11 +13,12 @@ from dcmbr_fairseq.decoding.generation_options import (
     REMEDIES,
     WITHOUT_EFFECT,
     refuse_meaningless,
+    refuse_undecided,
     refuse_unknown,
     refuse_without_sampling,
 )
 from dcmbr_fairseq.errors import UserError
-from dcmbr_fairseq.pools.settings import OWN
+from dcmbr_fairseq.pools.settings import DECIDES, OWN, REFERENCES, SETTINGS
 
 #: A value of each option that is not its default.
 OTHER: dict[str, Any] = {
@@ -89,3 +90,23 @@ def test_our_options_are_refused_where_beam_search_decodes() -> None:
     with pytest.raises(UserError, match="--num-hyp 5 has no meaning with --decoding beam"):
         refuse_without_sampling(Namespace(num_hyp=5))
     refuse_without_sampling(Namespace(num_hyp=5), names=["lenpen"])
+
+
+@pytest.mark.parametrize("name", [setting.name for setting in OWN if setting.name not in ("decoding", "pools_out")])
+def test_what_sampling_alone_would_ignore_is_refused(name: str) -> None:
+    """Every option of ours has a meaning with ``--decoding sample``, with or without ``--pools-out``, or is refused."""
+    given = Namespace(**{name: "another"})
+    refuse_undecided(Namespace(**{name: SETTINGS[name].default}), keeps_pools=False)
+    refuse_undecided(given, keeps_pools=False, names=["temp_hyp"])
+    flag = f"^--{name.replace('_', '-')} another has no meaning with --decoding sample"
+    if name in (*DECIDES, *REFERENCES):
+        with pytest.raises(UserError, match=flag):
+            refuse_undecided(given, keeps_pools=False)
+    else:
+        assert name in {"temp_hyp", "num_hyp", "draws", "sampling_epsilon", "max_rows"}
+        refuse_undecided(given, keeps_pools=False)
+    if name in DECIDES:
+        with pytest.raises(UserError, match=flag):
+            refuse_undecided(given, keeps_pools=True)
+    else:
+        refuse_undecided(given, keeps_pools=True)

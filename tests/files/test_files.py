@@ -39,6 +39,23 @@ def test_lines_come_back_as_they_were_written(tmp_path, name):
     assert os.listdir((tmp_path / name).parent) == ["out.txt.gz" if name.endswith(".gz") else "out.txt"]
 
 
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32-le"])
+@pytest.mark.parametrize("name", ["text", "text.gz"])
+def test_text_of_two_bytes_a_letter_is_refused(tmp_path, encoding, name):
+    """Without a mark it would be read as UTF-8, a zero beside each letter, and scored so."""
+    content = "ein Satz\nnoch einer".encode(encoding)
+    (tmp_path / name).write_bytes(gzip.compress(content) if name.endswith("gz") else content)
+    with pytest.raises(UserError, match="is not UTF-8.*with iconv"):
+        read_lines(tmp_path / name)
+
+
+@pytest.mark.parametrize("line", ["\0", "a\0b", "\0ab\0"])
+def test_zeros_in_a_line_are_kept(tmp_path, line):
+    with atomic_writer(tmp_path / "out") as out:
+        out.write(f"{line}\n")
+    assert read_lines(tmp_path / "out") == [line]
+
+
 def test_the_same_text_gives_the_same_gz_bytes(tmp_path):
     for name in ("a.gz", "b.gz"):
         with atomic_writer(tmp_path / name) as out:

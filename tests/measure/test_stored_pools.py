@@ -96,7 +96,7 @@ def test_other_text_processing(world: Path) -> None:
         store(world, "--remove-bpe").has(KEY)
 
 
-@pytest.mark.parametrize("flags", [["--min-len", "2"], ["--unkpen", "1"], ["--max-source-positions", "20"]])
+@pytest.mark.parametrize("flags", [["--min-len", "2"], ["--unkpen", "1"], ["--max-source-positions", "20"], ["--fp16"]])
 def test_other_settings_of_sampling(world: Path, flags: list[str]) -> None:
     with pytest.raises(UserError, match="was sampled with another"):
         store(world, *flags).has(KEY)

@@ -10,7 +10,7 @@ from fairseq.data.encoders import BPE_REGISTRY, build_bpe
 from omegaconf import OmegaConf
 
 from dcmbr_fairseq.errors import UserError
-from dcmbr_fairseq.preflight.segmentation import check_pieces, refuse_pieces, refuse_twice
+from dcmbr_fairseq.preflight.segmentation import check_pieces, check_symbol, refuse_pieces, refuse_twice
 
 SYMBOLS = ["sentencepiece", "wordpiece", "letter", "silence", "_EOW", "subword_nmt", "@@ ", "@@", "none", None]
 
@@ -67,3 +67,13 @@ def test_a_utility_is_not_shown_pieces() -> None:
         refuse_pieces(None, None)
     refuse_pieces(None, "sentencepiece")
     refuse_pieces(Namespace(bpe="sentencepiece"), None)
+
+
+def test_what_fairseq_does_not_know_is_refused_with_the_nearest() -> None:
+    for symbol in SYMBOLS:
+        check_symbol(symbol)
+    for symbol, nearest in (("sentencepeice", "sentencepiece"), ("@ @", "@@"), ("subword-nmt", "subword_nmt")):
+        with pytest.raises(UserError, match=f"--post-process {symbol} is not known to fairseq: did you mean {nearest}"):
+            check_symbol(symbol)
+    with pytest.raises(UserError, match="choose one of sentencepiece, wordpiece, letter, _EOW, subword_nmt"):
+        check_symbol("bytes")

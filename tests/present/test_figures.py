@@ -204,6 +204,16 @@ def test_no_figure_mixes_test_sets_or_models(figure, column):
     assert "choose with --where" in str(refusal.value)
 
 
+@pytest.mark.parametrize("column", ["signature", "utility_signature"])
+@pytest.mark.parametrize("figure", ["1", "3", "4", "5", "6", "7"])
+def test_no_figure_mixes_what_goes_by_one_name(figure, column):
+    """chrF with another beta, BLEU with another tokeniser: the columns metric and utility do not tell them apart."""
+    if (figure, column) == ("3", "utility_signature"):
+        pytest.skip("sequences are found, not decided")
+    with pytest.raises(UserError, match=f"several values of {column} "):
+        draw(figure, mixed(ALL_FIGURES[figure], column))
+
+
 @pytest.mark.parametrize("figure", list(ALL_FIGURES))
 def test_no_figure_mixes_kinds_of_draws(figure):
     table = [{**row, "draws": kind} for row in ALL_FIGURES[figure] for kind in ("independent", "arithmetic")]

@@ -211,11 +211,36 @@ def test_utilities_are_compared_on_the_same_test_sets(tmp_path):
         LAYOUTS["utilities"].build(read_results([results(tmp_path, lines)]), None, 0.5)
 
 
-@pytest.mark.parametrize("column", ["task", "num_ref", "ref_pool"])
+@pytest.mark.parametrize("column", ["task", "num_ref", "ref_pool", "signature", "utility_signature"])
 def test_settings_are_not_averaged(tmp_path, column):
     lines = [(*BILINGUAL[0], column), *((*BILINGUAL[3], value) for value in (10, 50))]
     with pytest.raises(UserError, match=f"several values of {column} .10, 50."):
         LAYOUTS["1"].build(read_results([results(tmp_path, lines)]), None, 0.5)
+
+
+def test_a_metric_may_have_other_arguments_in_each_direction_but_not_in_one(tmp_path):
+    """METEOR's language, say."""
+    lines = [("task", "decoding", "metric", "signature", "score"), ("x-en-de", "beam", "METEOR", "METEOR|de", 1)]
+    other = ("x-en-ro", "beam", "METEOR", "METEOR|ro", 2)
+    assert len(LAYOUTS["2"].build(read_results([results(tmp_path, [*lines, other])]), None, 0.5).rows) == 3
+    same = ("x-en-de", "beam", "METEOR", "METEOR|ro", 2)
+    with pytest.raises(UserError, match="several values of signature"):
+        LAYOUTS["2"].build(read_results([results(tmp_path, [*lines, same])]), None, 0.5)
+
+
+def test_a_table_given_twice_is_no_second_seed(tmp_path):
+    rows = read_results([results(tmp_path, BILINGUAL)])
+    assert LAYOUTS["1"].build(rows, None, 0.5).rows
+    with pytest.raises(UserError, match="several rows of seed 1 that differ in no column that is known"):
+        LAYOUTS["1"].build([*rows, *rows], None, 0.5)
+
+
+def test_means_over_other_seeds_are_told(tmp_path, caplog):
+    lines = [("temp_hyp", "seed", "score"), (0.5, 1, 1), (0.5, 2, 2), (1, 1, 3), (1, 2, 4)]
+    means(read_results([results(tmp_path, lines)]), ("temp_hyp",))
+    assert not caplog.records
+    means(read_results([results(tmp_path, lines[:-1])]), ("temp_hyp",))
+    assert "some means are over other seeds than others: 1, 2; 1" in caplog.text
 
 
 def test_table_2_does_not_average_models(tmp_path):

@@ -100,6 +100,24 @@ def test_processes_on_this_machine(toy, undisturbed, tmp_path, monkeypatch) -> N
     assert generate(toy, tmp_path / "out", "--processes", 2) == 1
 
 
+@pytest.mark.parametrize(
+    "settings",
+    [
+        ["--draws", "arithmetic", "--ref-pool", "separate", "--temp-hyp", 0.7],
+        ["--decoding", "sample", "--num-ref", 3],
+        ["--decoding", "mbr", "--sampling-epsilon", 0.02, "--utility-args", '{"beta": 1.0}', "--unkpen", 1],
+        ["--selection", "coarse", "--selection-args", '{"hypotheses": 2, "utility": "bleu"}'],
+    ],
+    ids=lambda settings: settings[1],
+)
+def test_its_own_records_are_known_again_whatever_the_settings(toy, tmp_path, settings, capsys) -> None:
+    for _ in range(2):
+        assert generate(toy, tmp_path, *settings) == 0, capsys.readouterr().err[-500:]
+    only_differs = ["--num-hyp", 9] if "sample" in settings else ["--utility", "bleu", "--utility-args", "{}"]
+    assert generate(toy, tmp_path, *settings, *only_differs) == 1
+    assert "was begun with another" in capsys.readouterr().err
+
+
 # --- ends --------------------------------------------------------------------------------------------------------
 
 

@@ -191,6 +191,8 @@ def test_options_are_refused_before_the_model_is_loaded(
     [
         ("mbr", ["--temp-hyp", 0.5], "--temp-hyp 0.5 does not go with --decoding mbr, which samples at 1: use dcmbr"),
         ("mbr", ["--lenpen", 2], f"--lenpen 2.0 {UNFIT} mbr"),
+        ("sample", ["--utility", "nix"], f"--utility nix {UNFIT} sample, which compares nothing: use --decoding mbr"),
+        ("sample", ["--num-ref", 9], f"--num-ref 9 {UNFIT} sample, which draws no references without --pools-out"),
         ("sample", ["--constraints", "unordered"], f"--constraints unordered {UNFIT} sample"),
         ("beam", ["--temp-hyp", 0.5], f"--temp-hyp 0.5 {UNFIT} beam: add --decoding dcmbr, or leave it out"),
         ("beam", ["--utility", "bleu"], f"--utility bleu {UNFIT} beam: add --decoding dcmbr, or leave it out"),

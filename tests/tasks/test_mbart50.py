@@ -17,8 +17,9 @@ from multilingual_world import LANGUAGES, PAIRS, World, training
 from pipeline_scripts import assert_all_refused, lines, script
 
 from dcmbr_fairseq.errors import UserError
+from dcmbr_fairseq.measure.models import Workspace
 from dcmbr_fairseq.preflight.checkpoints import inspect_checkpoint
-from dcmbr_fairseq.preflight.multilingual import check_training, pairs_of, trained_languages
+from dcmbr_fairseq.preflight.multilingual import check_family, check_training, pairs_of, trained_languages
 
 Refused = Callable[..., str]
 DECODE = ["--task", "translation_multi_simple_epoch_dcmbr", "--decoding", "dcmbr", "--num-hyp", 4, "--num-workers", 0]
@@ -266,6 +267,26 @@ def test_the_two_kinds_of_mbart_are_told_apart(refused: Refused, line: list[obje
     other = ["--task", "translation_from_pretrained_bart_dcmbr", "--langs", ",".join(LANGUAGES)]
     assert "--task translation_multi_simple_epoch_dcmbr" in refused(*words, *other)
     assert "--langs is missing" in refused(*words, *other[:2])
+
+
+@pytest.mark.parametrize("convention", ["mbart50", "replacing", "nllb", "mbart25"])
+def test_a_bilingual_task_does_not_read_a_model_with_language_tokens(
+    refused: Refused, world: World, convention: str
+) -> None:
+    """Whose dictionaries may have the tokens, so that their sizes tell nothing; in analyses too."""
+    family = "translation_from_pretrained_bart" if convention == "mbart25" else "translation_multi_simple_epoch"
+    words = [world.data_bin, "--path", world.checkpoint(convention), "-s", "en_XX", "-t", "de_DE"]
+    assert f"otherwise: give --task {family}_dcmbr" in refused(*words, "--task", "translation_dcmbr")
+    workspace = Workspace([str(world.data_bin), "-s", "en_XX", "-t", "de_DE", "--cpu"])
+    with pytest.raises(UserError, match=f"otherwise: give --task {family}_dcmbr"):
+        workspace.load(str(world.checkpoint(convention)))
+
+
+def test_a_multilingual_training_without_tokens_is_a_bilingual_model() -> None:
+    trained = {"task": "translation_multi_simple_epoch", "langtoks": None, "decoder_langtok": False}
+    assert check_family("x.pt", trained) is None
+    with pytest.raises(UserError, match="give --task translation_multi_simple_epoch_dcmbr"):
+        check_family("x.pt", {**trained, "decoder_langtok": True})
 
 
 def test_a_checkpoint_that_is_wrong_about_itself_can_be_corrected(

@@ -102,7 +102,7 @@ def test_draws_are_of_the_model_without_language_tokens(world: World, convention
     dictionary = model.task.target_dictionary
     truth = Truth.of(convention, encoded.tolist()[:-1], dictionary)
     hypotheses = model.generate(
-        encoded, decoding="sample", num_hyp=4000, nbest=4000, temp_hyp=temperature, temp_ref=temperature, min_len=0,
+        encoded, decoding="sample", num_hyp=4000, nbest=4000, temp_hyp=temperature, min_len=0,
         max_len_b=1, seed=2,
     )  # fmt: skip
     first = truth.log_probs(model.models[0], [])
@@ -140,7 +140,7 @@ def test_lengths_count_words_alone(world: World, convention: str) -> None:
     model = hub(world, convention)
     encoded = model.encode("the dog")
     words = len(encoded) - 1
-    ask = {"decoding": "sample", "num_hyp": 1500, "nbest": 1500, "temp_hyp": 4.0, "temp_ref": 4.0}
+    ask = {"decoding": "sample", "num_hyp": 1500, "nbest": 1500, "temp_hyp": 4.0}
 
     def lengths(**limits: Any) -> tuple[int, int]:
         found = [len(hypothesis["tokens"]) - 1 for hypothesis in model.generate(encoded, **ask, **limits)]
@@ -284,6 +284,13 @@ def test_the_hub_needs_a_direction(world: World) -> None:
     )  # fmt: skip
     with pytest.raises(UserError, match="source_lang or target_lang is missing"):
         model.generate(torch.tensor([5, 6, 2]), decoding="dcmbr")
+
+
+def test_the_hub_compares_languages_with_the_training(world: World) -> None:
+    languages = {"source_lang": "cs_CZ", "target_lang": "de_DE", "lang_dict": str(world.release / "ML50_langs.txt")}
+    task = "translation_multi_simple_epoch_dcmbr"
+    with pytest.raises(UserError, match="cs_CZ-de_DE is not among them"):
+        TransformerModel.from_pretrained(str(world.release), "model.pt", str(world.data_bin), task=task, **languages)
 
 
 @pytest.mark.parametrize("task", ["translation_multi_simple_epoch_dcmbr", "translation_from_pretrained_bart_dcmbr"])

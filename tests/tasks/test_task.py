@@ -291,10 +291,10 @@ def test_sample_draws_what_it_prints(fairseq_here: Fairseq, toy: Toy, monkeypatc
         return original(self, make_decoder, batch, specs)
 
     monkeypatch.setattr(PrefixSampler, "sample", sample)
-    line = options(toy, "sample", "--temp-hyp", 0.5, "--temp-ref", 1.0, "--batch-size", 23)
+    line = options(toy, "sample", "--temp-hyp", 0.5, "--batch-size", 23)
     one = generated(fairseq_here.generate(*line))
     four = generated(fairseq_here.generate(*line, "--nbest", 4))
-    whole = generated(fairseq_here.generate(*line, "--pools-out", tmp_path / "pools.jsonl"))
+    whole = generated(fairseq_here.generate(*line, "--temp-ref", 1.0, "--pools-out", tmp_path / "pools.jsonl"))
     assert list(dict.fromkeys(asked)) == [(1,), (4,), (12, 12)]
     assert one == whole == four[::4] and len(one) == 23
 
