@@ -1,5 +1,6 @@
 """fairseq's commands run inside the test process: the same code as on the command line, without its start-up time."""
 
+import importlib
 import io
 import sys
 from typing import Any
@@ -41,6 +42,10 @@ class Fairseq:
         from fairseq_cli import train
 
         return self._run(train.cli_main, "train", arguments)
+
+    def other(self, name: str, *arguments: object) -> str:
+        """Another one, such as ``preprocess``."""
+        return self._run(importlib.import_module(f"fairseq_cli.{name}").cli_main, name.replace("_", "-"), arguments)
 
     def _run(self, main: Any, name: str, arguments: tuple[object, ...]) -> str:
         line = [f"fairseq-{name}", *map(str, arguments), "--cpu", "--user-dir", str(PACKAGE)]

@@ -72,7 +72,12 @@ def _about_a_file(error: OSError, line: CommandLine) -> str | None:
         has = f"it has those of {', '.join(known)}" if known else "it has none"
         return f"{folder} has no dictionary of the language {dictionary[1]} ({has}): check -s and -t"
     given = _named(line, error.filename)
-    return None if given is None else str(unusable(line.with_flag(given), error))
+    if given is None:
+        return None
+    another = os.path.abspath(given) != os.path.abspath(error.filename)  # below the named folder, or with an ending
+    if another and error.errno == errno.ENOENT and os.path.isdir(folder or "."):
+        return f"{line.with_flag(given)}: {error.filename} is not there: give another, or make that file"
+    return str(unusable(line.with_flag(given), error))
 
 
 def _named(line: CommandLine, path: str) -> str | None:

@@ -154,6 +154,13 @@ def _dictionary(scene: Scene) -> str:
     return f"{name} is no dictionary of fairseq ({scene.found[0].strip()}): lines are WORD COUNT; make it anew"
 
 
+def _text_to_preprocess(scene: Scene) -> str:
+    places = ("find_offsets", "_add_file_to_dictionary_single_worker", "binarize")
+    found = filter(None, (scene.local(place, "filename") for place in places))
+    path = next(found, "a text of --trainpref, --validpref or --testpref")
+    return f"{path} is not UTF-8: convert it with iconv, or drop such lines"
+
+
 _HYDRA = "omegaconf.base"
 _BATCHES = "fairseq.data.fairseq_dataset"
 SAYINGS: list[Saying] = [
@@ -197,6 +204,17 @@ SAYINGS: list[Saying] = [
           "the checkpoint to go on from was trained with {1}, now {2}: give another --save-dir, or --reset-optimizer"),
     _says("Exception", "fairseq.trainer", r"^Cannot load model parameters from checkpoint (.*?); please ensure",
           "{0} is a checkpoint of another architecture: give another --save-dir, or the options it was trained with"),
+    _says("AttributeError", "fairseq.checkpoint_utils fairseq_cli.validate", "'NoneType' object has no attribute",
+          "--path is missing: give the checkpoint to validate"),
+    # preprocessing
+    _says("AssertionError", "fairseq_cli.preprocess", r"^(--\w+) must be set if (.*)$",
+          "{0} is missing, which is needed where {1}: give it"),
+    _says("AssertionError", "fairseq_cli.preprocess", "^cannot use both (.*) and (.*) with (.*)$",
+          "{0} and {1} do not go together with {2}: leave one of them out"),
+    _says("FileExistsError", "fairseq_cli.preprocess", "^(.*)$",
+          "{0} exists already: give another --destdir, or this file as --srcdict or --tgtdict"),
+    _says("ValueError", "fairseq.file_chunker_utils", "^negative seek position", _text_to_preprocess),
+    _says("UnicodeDecodeError", "fairseq.file_chunker_utils", ".*", _text_to_preprocess),
     # options
     _says("InterpolationKeyError", _HYDRA, r"full_key: (\S+)", _interpolation),
     _says("UnsupportedInterpolationType", _HYDRA, r"full_key: (\S+)", _interpolation),

@@ -103,6 +103,42 @@ def test_fairseq_train(fairseq_here: Fairseq, toy: Toy, tmp_path: Path, line: st
     assert message.format(data=toy.data_bin) in said
 
 
+OTHERS = [
+    ("validate", "{data} --path no.pt", "--path no.pt is not a file: give the path of an existing file"),
+    ("validate", "{data} --path bad.pt", "--path bad.pt cannot be read as a fairseq checkpoint ("),
+    ("validate", "{data}", "--path is missing: give the checkpoint to validate"),
+    ("validate", "{data} --path {model} --valid-subset foo", "--valid-subset foo: {data} has no such subset"),
+    ("validate", "{data} --path {model} --max-tokens 2", "--max-tokens 2 is smaller than the longest sentence: raise"),
+    ("preprocess", "-s en -t de --trainpref no --destdir out", "--trainpref no: no.en is not there"),
+    ("preprocess", "-s en -t de --trainpref text --destdir bad.pt/out", "--destdir bad.pt/out cannot be used: a part"),
+    ("preprocess", "-s en -t de --trainpref text --srcdict bad.pt --destdir out", "bad.pt is not UTF-8"),
+    ("preprocess", "-s en -t de --validpref text --destdir out", "--trainpref is missing, which is needed where"),
+    ("preprocess", "-s en -t de --trainpref text --destdir made", "made/dict.en.txt exists already: give another"),
+    ("preprocess", "-s en -t de --trainpref latin --destdir out", "latin.en is not UTF-8: convert it with iconv"),
+    ("preprocess", "-s en -t de --trainpref text --joined-dictionary --srcdict a --tgtdict b --destdir out",
+     "--srcdict and --tgtdict do not go together with --joined-dictionary"),
+    ("eval_lm", "nowhere --path {model}", "nowhere is not there: give the path of an existing file or folder"),
+    ("eval_lm", "{data} --path {model}", "{data}: {data}/dict.txt is not there"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("command, line, message", OTHERS, ids=[f"{command} {line}" for command, line, _ in OTHERS])
+def test_fairseqs_other_commands(
+    fairseq_here: Fairseq, toy: Toy, tmp_path: Path, command: str, line: str, message: str
+) -> None:
+    (tmp_path / "bad.pt").write_bytes(toy.checkpoint.read_bytes()[:5000])
+    (tmp_path / "made").mkdir()
+    (tmp_path / "made" / "dict.en.txt").write_text("a 1\n")
+    for language in ("en", "de"):
+        (tmp_path / f"text.{language}").write_text("a b\n")
+        (tmp_path / f"latin.{language}").write_bytes("größe\n".encode("latin-1"))
+    names = {"data": toy.data_bin, "model": toy.checkpoint}
+    words = [word.format(**names) for word in line.split(" ")]
+    if command == "validate":
+        words += ["--task", "translation", *([] if "--max-tokens" in words else ["--max-tokens", "800"])]
+    assert message.format(**names) in sentence(fairseq_here.other, command, *words)
+
+
 def test_fairseq_interactive(fairseq_here: Fairseq, toy: Toy, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "latin1").write_bytes("größe\n".encode("latin-1"))
     arguments = [toy.data_bin, "--path", toy.checkpoint, "--input"]
