@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 
@@ -69,7 +70,8 @@ def run(args: argparse.Namespace) -> None:
     sources = read_segments(args.source, "--source") if args.source else None
     options = MetricOptions(args.lowercase, args.tokenize, parse_metric_arguments(args.metric_args))
     result = evaluate(systems, references, sources, parse_metrics(args.metrics), options, confidence)
-    write_output(show(result, args.format, seconds, confidence), args.output)
+    test_set = f"references: {os.path.basename(args.references)}, {result.segments} segments"
+    write_output(show(result, args.format, test_set, seconds, confidence), args.output)
 
 
 def parse_confidence(args: argparse.Namespace) -> Resamples | None:
@@ -104,7 +106,7 @@ def parse_seconds(text: str | None, names: list[str]) -> list[float] | None:
 
 
 def show(
-    result: Evaluation, form: str, seconds: list[float] | None = None, confidence: Resamples | None = None
+    result: Evaluation, form: str, test_set: str, seconds: list[float] | None, confidence: Resamples | None
 ) -> str:
     """The scores in the asked form; signatures follow the table, or are a field of the JSON object."""
     columns: dict[str, list[float]] = dict(result.scores)
@@ -123,9 +125,9 @@ def show(
         table.update(interval_columns(label, result.intervals.get(label, []), form))
     bold = best_cells(columns, len(result.systems), list(table))
     grid = Grid(list(table), [list(row) for row in zip(*table.values(), strict=True)], bold=bold)
-    notes = [*result.signatures.values()]
+    notes = [test_set, *result.signatures.values()]
     if confidence is not None:
-        notes.insert(0, f"95%: {confidence.samples} resamples of {result.segments} segments, seed {confidence.seed}")
+        notes.insert(1, f"95%: {confidence.samples} resamples of {result.segments} segments, seed {confidence.seed}")
     return with_notes(render(grid, form), notes, form)
 
 

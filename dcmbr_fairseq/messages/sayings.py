@@ -96,6 +96,11 @@ def _no_subset(scene: Scene) -> str:
     return f"{scene.line.with_flag(subset)}: {folder} has no such subset in these languages ({has}): choose another"
 
 
+def _languages(scene: Scene) -> str:
+    folder = (scene.local("setup_task", "paths") or ["the data folder"])[0]
+    return f"{folder} does not tell its languages: give them with -s and -t, or give another folder"
+
+
 def _not_a_file(scene: Scene) -> str:
     return f"{scene.line.with_flag(scene.found[1])} is not a file: give the path of an existing file"
 
@@ -166,8 +171,7 @@ _BATCHES = "fairseq.data.fairseq_dataset"
 SAYINGS: list[Saying] = [
     # the data folder
     _says("FileNotFoundError", "fairseq.tasks.translation", r"^Dataset not found: (\S+) \((.*)\)$", _no_subset),
-    _says("Exception", "fairseq.tasks.translation", "^Could not infer language pair",
-          "the data folder does not tell its languages: give them with -s and -t, or give another folder"),
+    _says("Exception", "fairseq.tasks.translation", "^Could not infer language pair", _languages),
     _says("Exception", "fairseq.data.dictionary", r"^Incorrect encoding detected in (.*), please rebuild",
           "{0} is not UTF-8: make the data anew with fairseq-preprocess"),
     _says("ValueError", "fairseq.data.dictionary", r"^Incorrect dictionary format[^:]*", _dictionary),

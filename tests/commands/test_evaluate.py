@@ -315,8 +315,9 @@ def test_command_prints_every_form(tmp_path):
     assert found["segments"] == 3 and found["signatures"]["chrF"].startswith("chrF|")
     text = run(tmp_path, "--names", "beam,dcmbr", "--metrics", "bleu")
     assert f"\nbeam    {bleu:.1f}\n" in text and f"version:{sacrebleu.__version__}" in text
+    assert "\n\nreferences: references.txt, 3 segments\nBLEU|" in text
     latex = run(tmp_path, "--format", "latex", "--metrics", "bleu,bleu", "--names", "a_1,b_2")
-    assert rf"a\_1 & \textbf{{{bleu:.1f}}} \\" in latex and "\n% BLEU|" in latex
+    assert rf"a\_1 & \textbf{{{bleu:.1f}}} \\" in latex and "segments\n% BLEU|" in latex
     assert run(tmp_path, "--format", "tsv", "--metrics", "bleu").splitlines()[1] == f"a\t{bleu}"
     assert f"| a | **{bleu:.1f}** |" in run(tmp_path, "--format", "markdown", "--metrics", "bleu")
 

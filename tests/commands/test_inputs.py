@@ -2,11 +2,13 @@
 
 import gzip
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
+from toy_world import Toy
 
 from dcmbr_fairseq.cli import COMMANDS, main
 
@@ -49,7 +51,7 @@ OTHERS = {
     "average last": "average --last 1 {in} --output out",
     "flags": "flags {in}",
 }
-#: These read no files, or data and checkpoints of fairseq: tests/tasks/test_bad_input.py, test_mistakes.py, and below.
+#: These read no files, or data and checkpoints of fairseq: tests/tasks/test_bad_input.py, tests/messages, and below.
 READ_NOTHING = {"temperature", "utilities", "user-dir"}
 WITH_A_MODEL = {"generate", "entropy", "ranks", "topn", "diversity", "sweep"}
 
@@ -181,3 +183,23 @@ def test_wrong_types_in_tables(inputs: Path, name: str, column: str, capsys: Any
         (inputs / "in.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
         outcome(TABLES[name].replace("{in}", "in.jsonl"), capsys)
         remove_outputs(inputs)
+
+
+#: Of data and models the kinds that fairseq reads in other places; all commands with a model open them alike.
+MODELS = [(f"{command} {{data}} --path in --cpu", kind) for command in ("entropy", "generate --output out") for kind in
+          ("missing", "a folder", "binary", "empty")]  # fmt: skip
+MODELS += [("entropy in --path {model} --cpu", kind) for kind in ("missing", "a folder", "binary", "below a file")]
+MODELS += [("entropy {data} --path {model} --cpu --gen-subset in", "missing")]
+MODELS += [("sweep {data} --path {model} --cpu --references in --output out", kind) for kind in ("missing", "binary")]
+
+
+@pytest.mark.parametrize("line, kind", MODELS)
+def test_damaged_data_and_models(inputs: Path, toy: Toy, line: str, kind: str, capsys: Any) -> None:
+    _, content = DAMAGED[kind]
+    if kind == "below a file":
+        line = line.replace(" in ", " ref.txt/in ")
+    else:
+        place(inputs, "in", content)
+    status, sentence = outcome(line.format(data=toy.data_bin, model=toy.checkpoint), capsys)
+    assert status == 1 and re.search(r"\bin\b", sentence) and "\n" not in sentence
+    assert not any(path.is_file() for path in inputs.glob("out*"))

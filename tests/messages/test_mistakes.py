@@ -43,7 +43,7 @@ def sentence(run: Any, *arguments: object) -> str:
 
 GENERATE = [
     ("nowhere --path {model}", "nowhere is not there: give the path of an existing file or folder"),
-    ("empty --path {model}", "the data folder does not tell its languages: give them with -s and -t"),
+    ("empty --path {model}", "empty does not tell its languages: give them with -s and -t"),
     ("{data}", "--path is missing: give the checkpoint to decode with"),
     ("{data} --path no.pt", "--path no.pt is not a file: give the path of an existing file"),
     ("{data} --path {model}:no.pt", "--path no.pt is not a file"),
