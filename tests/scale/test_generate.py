@@ -7,6 +7,8 @@ import random
 import resource
 import shutil
 import signal
+import socket
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -116,6 +118,23 @@ def test_its_own_records_are_known_again_whatever_the_settings(toy, tmp_path, se
     only_differs = ["--num-hyp", 9] if "sample" in settings else ["--utility", "bleu", "--utility-args", "{}"]
     assert generate(toy, tmp_path, *settings, *only_differs) == 1
     assert "was begun with another" in capsys.readouterr().err
+
+
+def test_torchs_launcher_on_two_machines(toy, undisturbed, tmp_path) -> None:
+    """Two launchers that meet at an address, as on two machines with a process each."""
+    with socket.socket() as free:
+        free.bind(("localhost", 0))
+        address = f"localhost:{free.getsockname()[1]}"
+    launcher = [programs.python(), "-m", "torch.distributed.run", "--no-python", "--nnodes=2", "--nproc_per_node=1"]
+    meeting = ["--rdzv_backend", "c10d", "--rdzv_endpoint", address, "--rdzv_id", "decode"]
+    command = [*launcher, *meeting, str(programs.venv() / "bin" / "dcmbr"), *line(toy, tmp_path / "out")]
+    machines = [subprocess.Popen(command, stderr=subprocess.PIPE, text=True) for _ in range(2)]
+    said = [machine.communicate(timeout=300)[1] for machine in machines]
+    assert [machine.returncode for machine in machines] == [0, 0], said
+    shards = sorted(str(path) for path in (tmp_path / "out").glob("records.*"))
+    assert [Path(path).name for path in shards] == [f"records.{rank}-of-2.jsonl.gz" for rank in range(2)]
+    assert cli.main(["merge", *shards, "--output", str(tmp_path / "all")]) == 0
+    assert (tmp_path / "all").read_bytes() == undisturbed
 
 
 # --- ends --------------------------------------------------------------------------------------------------------
