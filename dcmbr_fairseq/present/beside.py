@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from dcmbr_fairseq.evaluation.metrics import ERROR_RATES
 from dcmbr_fairseq.present.results import Cells
 from dcmbr_fairseq.present.tables import Cell, Grid
 
@@ -47,10 +48,11 @@ class Line:
             cells += [mbr.show(with_paper), ours.show(with_paper), delta]
         return cells
 
-    def bold(self) -> list[int]:
-        """The columns of the better of MBR and DC-MBR."""
+    def bold(self, lowest: bool) -> list[int]:
+        """The columns of the better of MBR and DC-MBR: the lower, where the metric counts errors."""
         first = len(self.labels) + 1
-        columns = [best(pairs, first + 3 * i) for i, pairs in enumerate(zip(self.mbr, self.dcmbr, strict=True))]
+        pairs = zip(self.mbr, self.dcmbr, strict=True)
+        columns = [best(pair, first + 3 * i, lowest) for i, pair in enumerate(pairs)]
         return [column for some in columns for column in some]
 
 
@@ -68,14 +70,29 @@ def best(pairs: Sequence[Pair], first: int, lowest: bool = False) -> list[int]:
     return [column for column, value in known.items() if value == wanted] if len(known) > 1 else []
 
 
-def grid_of(lines: Sequence[Line], header: Sequence[str], rules: Sequence[int], about: str, with_paper: bool) -> Grid:
-    """The grid of Table 1 or 2."""
-    labels = len(lines[0].labels) if lines else 1
-    cells, bold = [line.cells(with_paper) for line in lines], [line.bold() for line in lines]
-    return Grid(header, cells, labels=labels, bold=bold, rules=rules, caption=about)
+def grid_of(
+    lines: Sequence[Line], header: Sequence[str], rules: Sequence[int], rows: Sequence[Cells], theirs: str | None
+) -> Grid:
+    """The grid of Table 1 or 2.
+
+    Args:
+        lines: its rows.
+        header: its columns.
+        rules: the rows above which a line is drawn.
+        rows: what it was made from, of one metric.
+        theirs: what the paper's numbers are, if they are to stand beside ours.
+    """
+    labels, lowest = len(lines[0].labels) if lines else 1, _metric(rows) in ERROR_RATES
+    cells, bold = [line.cells(theirs is not None) for line in lines], [line.bold(lowest) for line in lines]
+    return Grid(header, cells, labels=labels, bold=bold, rules=rules, caption=caption(rows, theirs))
 
 
 def caption(rows: Sequence[Cells], theirs: str | None) -> str:
     """Our metric, and what stands in parentheses."""
-    metric = rows[0].get("metric") if rows else None
-    return " ".join([*([f"{metric}."] if metric else []), *([f"In parentheses: {theirs}."] if theirs else [])])
+    metric = _metric(rows)
+    said = [f"{metric}; lower is better." if metric in ERROR_RATES else f"{metric}."] if metric else []
+    return " ".join([*said, *([f"In parentheses: {theirs}."] if theirs else [])])
+
+
+def _metric(rows: Sequence[Cells]) -> str | None:
+    return rows[0].get("metric") if rows else None

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.present import appendix, paper
-from dcmbr_fairseq.present.beside import Line, Pair, caption, grid_of
+from dcmbr_fairseq.present.beside import Line, Pair, grid_of
 from dcmbr_fairseq.present.provenance import describe
 from dcmbr_fairseq.present.results import (
     METRIC,
@@ -89,7 +89,7 @@ def bilingual(rows: Sequence[Cells], paper_table: str | None, temperature: float
     rules = [i for i, line in enumerate(lines) if i == 0 or line.labels[0] != lines[i - 1].labels[0]]
     header = ["candidates", "model", "BS", "MBR", "Ours", "Δ"]
     theirs_in = paper_table and f"{paper.BILINGUAL_METRIC[paper_table]} in the paper, {paper_table}"
-    return grid_of(lines, header, rules, caption(rows, theirs_in), theirs_in is not None)
+    return grid_of(lines, header, rules, rows, theirs_in or None)
 
 
 def multilingual(rows: Sequence[Cells], paper_table: str | None, temperature: float) -> Grid:
@@ -109,8 +109,8 @@ def multilingual(rows: Sequence[Cells], paper_table: str | None, temperature: fl
     if lines:
         lines.append(average_line(lines, paper.WMT16_AVERAGE if paper_table else None, sizes))
     header = ["direction", "BS", *(title for n in sizes for title in (f"MBR N={n:g}", f"Ours N={n:g}", "Δ"))]
-    about = caption(rows, paper_table and "BLEURT in the paper, Table 2")
-    return grid_of(lines, header, [0, len(lines) - 1], about, paper_table is not None)
+    theirs_in = "BLEURT in the paper, Table 2" if paper_table else None
+    return grid_of(lines, header, [0, len(lines) - 1], rows, theirs_in)
 
 
 def refuse_same_direction(test_sets: Iterable[str]) -> None:

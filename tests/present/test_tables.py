@@ -86,6 +86,15 @@ def test_table_1_puts_each_result_in_its_cell(tmp_path):
     assert list(LAYOUTS["1"].build(rows, None, 0.7).rows)[0][4] == "99.0"
 
 
+@pytest.mark.parametrize("layout, better", [("1", 3), ("2", 2)])
+def test_of_an_error_rate_the_lower_is_the_better(tmp_path, layout, better):
+    header = ("task", "label_smoothing", "decoding", "num_hyp", "temp_hyp", "temp_ref", "metric", "score")
+    cells = (("mbr", 1.0, 40.0), ("dcmbr", 0.5, 60.0))
+    lines = [header, *(("en-de", 0.1, name, 10, t, t, "TER", score) for name, t, score in cells)]
+    grid = LAYOUTS[layout].build(read_results([results(tmp_path, lines)]), None, 0.5)
+    assert grid.bold[0] == [better] and grid.caption == "TER; lower is better."
+
+
 def test_table_1_leaves_out_models_without_a_label_smoothing(tmp_path):
     ger = [("-", "beam", "-", "-", "-", "chrF", 1, 90.0), ("-", "mbr", 50, 1.0, 1.0, "chrF", 1, 90.0)]
     for task in (None, "en-de"):
