@@ -1,7 +1,8 @@
 """Every block of README and docs is in a class, and its commands run, or at least are understood as they stand.
 
 RUN: the commands run on the toy model, with the document's own options; only names of files, and what makes a run long
-(how many sentences, draws, seeds), are replaced. PARSED: what needs a network, a GPU, large models or hours: each
+(how many sentences, draws, seeds), are replaced. EXACT: they run as they stand, on tables of this repository, and print
+what the document shows. PARSED: what needs a network, a GPU, large models or hours: each
 command of ours, and of fairseq, is read by its own parser, each script is there and is shell that bash can read.
 """
 
@@ -20,7 +21,7 @@ from toy_world import Toy
 
 from dcmbr_fairseq.cli import build_parser, main
 
-RUN, PARSED, SHOWN = "run", "parsed", "shown"
+RUN, EXACT, PARSED, SHOWN = "run", "exact", "parsed", "shown"
 #: (document, how the first line begins) -> class, and why it is not run.
 CLASSES: dict[tuple[str, str], tuple[str, str]] = {
     ("README.md", "git clone"): (PARSED, "minutes; tests/scripts/test_demo.py runs the demo"),
@@ -42,6 +43,7 @@ CLASSES: dict[tuple[str, str], tuple[str, str]] = {
     ("analysis.md", "$ dcmbr topn"): (RUN, ""),
     ("analysis.md", "$ dcmbr sweep"): (RUN, ""),
     ("analysis.md", "$ dcmbr plot 4"): (PARSED, "needs six models; tests/present/test_figures.py draws it"),
+    ("analysis.md", "$ dcmbr correlation docs/results"): (EXACT, ""),
     ("analysis.md", "dcmbr plot 5"): (PARSED, "another table than the sweep's above; test_figures.py draws it"),
     ("analysis.md", "$ dcmbr table 1"): (PARSED, "needs the decodings of the table; test_tables.py makes it"),
     ("analysis.md", "fairseq-generate DATA"): (PARSED, "stands for a command with the reader's own options"),
@@ -82,7 +84,7 @@ def test_every_block_is_in_a_class_and_every_class_is_needed() -> None:
     used = {max((k for k in CLASSES if k[0] == b.document and b.first.startswith(k[1])), key=lambda k: len(k[1]))
             for b in BLOCKS if class_of(b)}  # fmt: skip
     assert used == set(CLASSES)
-    assert all(reason or name == RUN for name, reason in CLASSES.values())
+    assert all(reason or name in (RUN, EXACT) for name, reason in CLASSES.values())
 
 
 # --- parsed -----------------------------------------------------------------------------------------------------------
@@ -211,3 +213,15 @@ def test_repository_paths_in_the_text_exist() -> None:
     for path in (REPOSITORY / "README.md", *(REPOSITORY / "docs").glob("*.md")):
         for target in re.findall(r"\]\(([^)#:]+)\)", path.read_text("utf-8")):
             assert (path.parent / target).exists(), f"{path.name} links to {target}"
+
+
+@pytest.mark.parametrize("block", of_class(EXACT), ids=shown_as)
+def test_commands_print_what_the_document_shows(
+    block: Block, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(REPOSITORY)
+    printed = ""
+    for command in block.commands():
+        assert command[0] == "dcmbr" and main(command[1:]) == 0
+        printed += f"$ {' '.join(command)}\n{capsys.readouterr().out}"
+    assert printed == block.text
