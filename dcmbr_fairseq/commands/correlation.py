@@ -5,7 +5,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict
 
-from dcmbr_fairseq.commands.shared import add_output_arguments, add_where_argument, write_output
+from dcmbr_fairseq.commands.shared import add_output_arguments, add_where_argument, distinct_files, write_output
 from dcmbr_fairseq.present.correlation import PERMUTED_BELOW, Correlation, correlate
 from dcmbr_fairseq.present.provenance import describe
 from dcmbr_fairseq.present.results import (
@@ -32,6 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Compute the coefficients and print them."""
+    distinct_files(args.tables, [args.output])
     rows = read_results(args.tables, args.where)
     require(rows, (args.x, args.y), "the correlation")
     refuse_mixture(rows, [column for column in ("decoding", *SETTINGS) if column not in (args.x, args.y)])

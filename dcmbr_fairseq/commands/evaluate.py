@@ -10,6 +10,7 @@ from dcmbr_fairseq.commands.shared import (
     DEFAULT_METRICS,
     add_output_arguments,
     add_whole_number,
+    distinct_files,
     parse_metric_arguments,
     parse_metrics,
     with_notes,
@@ -57,6 +58,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Score and print."""
+    distinct_files([*args.hypotheses, args.references, args.source], [args.output])
     confidence = parse_confidence(args)
     names = system_names(args.names, args.hypotheses)
     seconds = parse_seconds(args.seconds, names)

@@ -5,7 +5,7 @@ import contextlib
 import logging
 import os
 
-from dcmbr_fairseq.commands.shared import add_whole_number
+from dcmbr_fairseq.commands.shared import add_whole_number, distinct_files
 from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.files.writing import atomic_writer
 from dcmbr_fairseq.pools.rows import Record
@@ -50,6 +50,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Read, compute the utilities, and write the page."""
+    others = filter(None, (given.partition("=")[2] for given in args.compare))
+    distinct_files([args.pools, args.references, *others], [args.output])
     if len(args.utility_args or ()) > len(args.utility or ()):
         raise UserError(
             f"--utility-args {args.utility_args[-1]} need --utility: name the utility that they belong to, each in turn"

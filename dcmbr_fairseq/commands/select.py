@@ -9,7 +9,7 @@ from typing import IO, Any
 
 from tqdm import tqdm
 
-from dcmbr_fairseq.commands.shared import add_whole_number
+from dcmbr_fairseq.commands.shared import add_whole_number, distinct_files
 from dcmbr_fairseq.errors import UserError, lone_surrogate
 from dcmbr_fairseq.files.writing import atomic_writer
 from dcmbr_fairseq.pools.again import Again, decided_row
@@ -67,6 +67,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     """Decide row by row and print, in the order of the input or of ``--order``."""
     check_arguments(args)
+    inputs = [args.pools, args.hypotheses, args.references, args.source]
+    distinct_files(inputs, [None if args.output == "-" else args.output])
     utility = build_utility(args.utility, SETTINGS["utility_args"].value(args.utility_args))
     try:
         rule = decision_rule(args)

@@ -9,6 +9,7 @@ from typing import Any
 from dcmbr_fairseq.commands.shared import (
     add_output_arguments,
     add_whole_number,
+    distinct_files,
     parse_metric_arguments,
     parse_metrics,
     with_notes,
@@ -75,6 +76,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     """Test each system against the baseline on each metric and print."""
     paths = [args.baseline, *args.systems]
+    distinct_files([*paths, args.references, args.source], [args.output])
     names = system_names(args.names, paths)
     references = read_segments(args.references, "--references")
     texts = [read_translations(path, args.hypothesis_format, len(references)) for path in paths]

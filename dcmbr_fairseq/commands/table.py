@@ -2,7 +2,7 @@
 
 import argparse
 
-from dcmbr_fairseq.commands.shared import add_output_arguments, add_where_argument, write_output
+from dcmbr_fairseq.commands.shared import add_output_arguments, add_where_argument, distinct_files, write_output
 from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.present.layouts import LAYOUTS, build_table
 from dcmbr_fairseq.present.results import read_results
@@ -24,6 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Make the table and print it."""
+    distinct_files(args.results, [args.output])
     if not args.results and not args.paper:
         raise UserError("a table needs results: give files of results, or --paper to see the paper's numbers alone")
     rows = read_results(args.results, args.where) if args.results else []
