@@ -12,7 +12,7 @@ from fairseq.models.fconv import FConvModel
 from fairseq.models.fconv import base_architecture as fconv_architecture
 from fairseq.models.lstm import LSTMModel
 from fairseq.models.lstm import base_architecture as lstm_architecture
-from rehearsed import rehearsal
+from rehearsed import assert_same, on_both, rehearsal
 from toy_model import EOS, PAD, net_input, toy_dictionary, toy_transformer
 
 from dcmbr_fairseq.decoders.encoding import encode
@@ -103,23 +103,6 @@ def decode(models: list[Any], sample: Any, values: dict[str, Any], settings: dic
         [(hypothesis["tokens"].tolist(), hypothesis["positional_scores"].tolist()) for hypothesis in nbest]
         for nbest in found
     ]
-
-
-def assert_same(found: Any, expected: Any) -> None:
-    """The same tokens, and log-probabilities but for rounding: torch has other kernels for a wrapped encoder layer."""
-    for ours, theirs in zip(found, expected, strict=True):
-        assert [tokens for tokens, _ in ours] == [tokens for tokens, _ in theirs]
-        for (_, scores), (_, truth) in zip(ours, theirs, strict=True):
-            np.testing.assert_allclose(scores, truth, atol=1e-5)
-
-
-def on_both(models: list[Any], use: Callable[[list[Any], Callable[[Any], Any]], Any]) -> tuple[Any, Any, Any]:
-    """What ``use(models, place)`` gives on the CPU and on the device, and the device's counts."""
-    copies = [copy.deepcopy(model) for model in models]
-    expected = use(copies, lambda x: x)
-    with rehearsal.rehearse() as counts:
-        found = use([rehearsal.to_device(model) for model in models], rehearsal.to_device)
-    return expected, found, counts
 
 
 CASES = [("transformer", way) for way in WAYS]
