@@ -197,14 +197,13 @@ def means(
     """The mean of ``column`` over the rows (seeds, mostly) that agree in ``keys``, in the order of their first row.
 
     Raises:
-        UserError: a cell is no number, or rows that agree in ``keys`` differ in one of the columns ``same``, or are of
-            one seed.
+        UserError: a cell is no number, or rows that agree in ``keys`` differ in one of the columns ``same``, or have
+            several values of one seed. (The same value twice, as of a cell that two tables have, counts once.)
     """
     found, seeds = {}, {}
     for key, group in grouped(rows, keys).items():
         refuse_mixture(group, same)
-        seeds[key] = _seeds_of(group)
-        numbers = [number(row, column) for row in group]
+        seeds[key], numbers = _measured(group, column)
         found[key] = Mean(float(np.mean(numbers)), min(numbers), max(numbers), len(numbers))
     kinds = dict.fromkeys(", ".join(map(label, some)) for some in seeds.values() if some)
     if len(kinds) > 1:
@@ -212,20 +211,24 @@ def means(
     return found
 
 
-def _seeds_of(rows: Sequence[Cells]) -> list[Value]:
-    """The seeds of rows of which a mean is to be taken; none where they do not say it.
+def _measured(rows: Sequence[Cells], column: str) -> tuple[list[Value], list[float]]:
+    """The seeds of rows of which a mean is to be taken, none where they do not say it; and the numbers in ``column``.
 
     Raises:
-        UserError: two are of one seed, so that they are no repeated measurement.
+        UserError: two numbers are of one seed, so that they are no repeated measurement.
     """
-    seeds = [as_value(row["seed"]) for row in rows if row.get("seed", "") not in ("", "-")]
-    for seed in seeds:
-        if seeds.count(seed) > 1:
+    by_seed: dict[Value, float] = {}
+    others = []
+    for row in rows:
+        value = number(row, column)
+        if row.get("seed", "") in ("", "-"):
+            others.append(value)
+        elif by_seed.setdefault(as_value(row["seed"]), value) != value:
             raise UserError(
-                f"the table has several rows of seed {label(seed)} that differ in no column that is known: give each "
-                "table once, or choose with --where"
+                f"the table has several values of {column} for seed {row['seed']}, in rows that differ in no column "
+                "that is known: choose with --where, or give the tables of one measurement"
             )
-    return sorted(seeds, key=str)
+    return sorted(by_seed, key=str), [*by_seed.values(), *others]
 
 
 def averaged_over_seeds(rows: Sequence[Cells], columns: Sequence[str]) -> list[Cells]:
