@@ -1,17 +1,19 @@
 """Fixtures shared by all tests: fairseq's commands, a toy model, and the trained models beside the repository."""
 
 import hashlib
+import logging
 import os
 import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
 
 import fairseq_commands
 import multilingual_world
+import programs
 import pytest
 import toy_world
 from filelock import FileLock
@@ -35,17 +37,18 @@ settings.register_profile(
 )
 
 
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_protocol() -> Iterator[None]:
-    """What a test leaves in the environment ends with it.
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup() -> None:
+    """Every test finds the environment and the log as they were at the start.
 
-    fairseq's commands set PYTHONWARNINGS; run inside the test process, they would change how later programs start.
+    Modules set variables when they are imported, as fairseq's commands do when they run, and what starts later would
+    start otherwise. A log that was set up in one test writes to what was standard error there.
     """
-    kept = dict(os.environ)
-    result = yield
-    os.environ.clear()
-    os.environ.update(kept)
-    return result
+    for name in set(os.environ) - set(programs.START):
+        if not name.startswith("PYTEST_"):
+            del os.environ[name]
+    os.environ.update(programs.START)
+    logging.root.handlers[:] = [each for each in logging.root.handlers if type(each).__module__.startswith("_pytest")]
 
 
 @pytest.fixture(scope="session")

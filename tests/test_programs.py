@@ -1,6 +1,7 @@
 """Programs forked from a process that has imported everything: what they do is what the real ones do."""
 
 import json
+import logging
 import os
 import resource
 import signal
@@ -124,9 +125,11 @@ def test_variables_that_are_read_at_the_start_make_a_real_start() -> None:
 
 
 @pytest.mark.parametrize("time", ["first", "second"])
-def test_what_a_test_leaves_in_the_environment_ends_with_it(time: str) -> None:
+def test_what_a_test_leaves_in_the_environment_and_the_log_ends_with_it(time: str) -> None:
     assert "PYTHONWARNINGS" not in os.environ
+    assert not any(type(handler) is logging.StreamHandler for handler in logging.root.handlers)
     os.environ["PYTHONWARNINGS"] = f"ignore:{time}"
+    logging.root.addHandler(logging.StreamHandler())
 
 
 def test_unseeded_random_numbers_differ() -> None:

@@ -130,7 +130,7 @@ def test_tuning_hands_the_draws_on(fairseq_here: Fairseq, toy: Toy, tmp_path: Pa
     arguments = ["--temp-hyp", "1", "--temp-ref", "1", "--num-hyp", "6", "--ref-pool", "auto", "--draws", "arithmetic"]
     arguments += ["--path", str(toy.checkpoint), "--output", str(flags), "--surface", str(surface)]
     assert main(["temperature", "--tune", *toy_flags(toy), *arguments]) == 0
-    assert "|draws:arithmetic)" in capsys.readouterr().out
+    assert "|draws:arithmetic\n" in capsys.readouterr().out
     (row,) = read_tsv(surface)
     words = flags.read_text().split()
     assert row["draws"] == "arithmetic" and words[words.index("--draws") + 1] == "arithmetic"

@@ -3,6 +3,7 @@
 import os
 import pickle
 import shutil
+import signal
 from pathlib import Path
 from subprocess import CompletedProcess
 
@@ -34,10 +35,9 @@ def folder(toy: Toy, tmp_path: Path) -> Path:
     return tmp_path
 
 
-def hydra_train(folder: Path, *settings: str, venv: Path | None = None) -> "CompletedProcess[str]":
+def hydra_train(folder: Path, *settings: str) -> "CompletedProcess[str]":
     """Run it there; with one update unless told otherwise."""
-    venv = venv or programs.venv()
-    line = [str(venv / "bin" / "fairseq-hydra-train"), f"task.data={folder}/bin", *SETTINGS, *settings]
+    line = [str(programs.venv() / "bin" / "fairseq-hydra-train"), f"task.data={folder}/bin", *SETTINGS, *settings]
     environment = {k: v for k, v in os.environ.items() if k not in ("HYDRA_FULL_ERROR", "DCMBR_TRACEBACK")}
     return run(line, check=False, cwd=folder, env=environment)
 
@@ -45,8 +45,10 @@ def hydra_train(folder: Path, *settings: str, venv: Path | None = None) -> "Comp
 def test_it_trains_and_stores_the_direction_that_it_has_inferred(
     folder: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    done = hydra_train(folder, venv=programs.REAL)  # forked, torch may abort when a training of Hydra's exits
-    assert done.returncode == 0, done.stderr
+    done = hydra_train(folder)
+    # at its very end, when all is written, it aborts now and then, without this package too
+    aborted = done.returncode == -signal.SIGABRT and "terminate called without an active exception" in done.stderr
+    assert done.returncode == 0 or aborted, done.stderr
     stored = torch.load(folder / "saved" / "checkpoint_last.pt", weights_only=True)["cfg"]
     assert {name: stored["task"][name] for name in ("_name", "source_lang", "target_lang")} == {
         "_name": "translation_dcmbr", "source_lang": "en", "target_lang": "de"
