@@ -5,6 +5,7 @@ tables leave out. The draws of one seed at different sentences are independent, 
 whole: all the randomness that there is stands in the sentences.
 """
 
+import functools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -57,7 +58,7 @@ class CellScore:
         """Mean over seeds."""
         return float(np.mean(self.by_seed))
 
-    @property
+    @functools.cached_property
     def contributions(self) -> np.ndarray:
         """``(B,)`` what each sentence contributes, the mean over seeds."""
         return np.mean([contributions(rows, self.score_of) for rows in self.statistics], axis=0)

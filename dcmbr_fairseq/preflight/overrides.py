@@ -76,24 +76,22 @@ def _fields(kind: Any) -> Iterator[str]:
 
 def _of_architecture(arch: str | None) -> frozenset[str]:
     """The options of an architecture."""
-    model = ARCH_MODEL_REGISTRY.get(arch)
-    if arch in MODEL_DATACLASS_REGISTRY:
-        return frozenset(_fields(MODEL_DATACLASS_REGISTRY[arch]))
-    if model is None:
-        return frozenset()
-    parser = ArgumentParser(add_help=False)
-    model.add_args(parser)
-    return frozenset(action.dest for action in parser._actions)
+    return _options(arch, MODEL_DATACLASS_REGISTRY, ARCH_MODEL_REGISTRY)
 
 
 def options_of_task(name: Any) -> frozenset[str]:
     """The names of a task's options; none of an unknown task."""
-    if name in TASK_DATACLASS_REGISTRY:
-        return frozenset(_fields(TASK_DATACLASS_REGISTRY[name]))
-    if name not in TASK_REGISTRY:
+    return _options(name, TASK_DATACLASS_REGISTRY, TASK_REGISTRY)
+
+
+def _options(name: Any, dataclasses_of: Mapping[str, Any], classes: Mapping[str, Any]) -> frozenset[str]:
+    """The options that a registered name declares: by its dataclass, or, the older way, to a parser."""
+    if name in dataclasses_of:
+        return frozenset(_fields(dataclasses_of[name]))
+    if name not in classes:
         return frozenset()
     parser = ArgumentParser(add_help=False)
-    TASK_REGISTRY[name].add_args(parser)
+    classes[name].add_args(parser)
     return frozenset(action.dest for action in parser._actions)
 
 
@@ -138,10 +136,10 @@ def check_given(paths: Sequence[str], overrides: Mapping[str, Any], task: Any, i
         return
     options: Any = getattr(task, "cfg", None) or getattr(task, "args", None)
     names = options_of_task(name) | options_of_task(_name(options))
+    _refuse_unheard(overrides, options, names)
     for path in paths:
         facts = inspect_checkpoint(path)
         check_overrides("from_pretrained", overrides, facts, names)
-        _refuse_unheard(overrides, options, names)
         if None not in (options.source_lang, options.target_lang):  # the generator asks for them otherwise
             task.check_training(options, "{}", facts)
             warn_of_direction(options, facts)
@@ -152,9 +150,11 @@ def _refuse_unheard(overrides: Mapping[str, Any], options: Any, names: AbstractS
 
     The data folder is left alone: the hub gives one itself.
     """
+    if not isinstance(overrides.get("task"), Mapping):
+        return
     for name in sorted((names & overrides.keys()) - {"data"}):
         value = getattr(options, name, None)
-        if isinstance(overrides.get("task"), Mapping) and str(value) != str(overrides[name]):
+        if str(value) != str(overrides[name]):
             raise UserError(
                 f"from_pretrained has {name}={overrides[name]!r}, but its task has {value!r}: give it in task={{...}}"
             )

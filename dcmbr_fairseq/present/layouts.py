@@ -44,7 +44,7 @@ def scores_by_decoding(rows: Sequence[Cells], key: str, temperature: float) -> S
     require(rows, (key, "decoding", "score"), "this table")
     several = key == "task"  # a metric may have arguments for each language
     refuse_mixture(rows, METRIC[:1] if several else METRIC)
-    one_test_set(rows, by=[key] if key == "task" else [], models_by=[key])
+    one_test_set(rows, by=[key] if several else [], models_by=[key])
     chosen = [{**row, "decoding": decoding_of(row, temperature)} for row in rows]
     sampled = [row for row in chosen if row["decoding"] in ("mbr", "dcmbr")]
     require(sampled or [{"num_hyp": ""}], ("num_hyp",), "a row of MBR")
@@ -88,8 +88,8 @@ def bilingual(rows: Sequence[Cells], paper_table: str | None, temperature: float
         lines.append(Line(labels, beam, [mbr], [ours], [theirs.printed_difference]))
     rules = [i for i, line in enumerate(lines) if i == 0 or line.labels[0] != lines[i - 1].labels[0]]
     header = ["candidates", "model", "BS", "MBR", "Ours", "Δ"]
-    theirs_in = paper_table and f"{paper.BILINGUAL_METRIC[paper_table]} in the paper, {paper_table}"
-    return grid_of(lines, header, rules, rows, theirs_in or None)
+    theirs_in = f"{paper.BILINGUAL_METRIC[paper_table]} in the paper, {paper_table}" if paper_table else None
+    return grid_of(lines, header, rules, rows, theirs_in)
 
 
 def multilingual(rows: Sequence[Cells], paper_table: str | None, temperature: float) -> Grid:

@@ -1,14 +1,7 @@
 """Checks of ``--selection-args`` that rules share: each refusal names the argument, its value and what is allowed."""
 
-from typing import Any
+import functools
 
-from dcmbr_fairseq.numeric import MOST, whole_number
+from dcmbr_fairseq.utilities.arguments import check_whole as _check_whole
 
-
-def check_whole(name: str, value: Any, least: int, most: int = MOST) -> int:
-    """``value`` if it is a whole number from ``least`` to ``most``.
-
-    Raises:
-        UserError: it is not.
-    """
-    return whole_number(f"--selection-args: {name}", value, least, most)
+check_whole = functools.partial(_check_whole, arguments="--selection-args")

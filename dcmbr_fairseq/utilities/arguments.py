@@ -25,13 +25,13 @@ def check_flag(name: str, value: Any) -> bool:
     return value
 
 
-def check_whole(name: str, value: Any, least: int, most: int = MOST) -> int:
+def check_whole(name: str, value: Any, least: int, most: int = MOST, arguments: str = ARGUMENTS) -> int:
     """``value`` if it is a whole number from ``least`` to ``most``.
 
     Raises:
-        UserError: it is not.
+        UserError: it is not; begins with what gives the ``arguments``.
     """
-    return whole_number(f"{ARGUMENTS}: {name}", value, least, most)
+    return whole_number(f"{arguments}: {name}", value, least, most)
 
 
 def check_order(name: str, value: Any, least: int) -> int:
