@@ -39,13 +39,14 @@ def main() -> None:
     parser.add_argument("--bpe-codes", type=Path, help="subword-nmt codes")
     parser.add_argument("--sentences", type=int, default=16, help="sentences of the batch (default: 16)")
     parser.add_argument("--runs", type=int, default=5, help="timed runs of each side (default: 5)")
+    parser.add_argument("--threads", type=int, nargs="+", default=[1, 2], help="of whole, base-whole (default: 1 2)")
     parser.add_argument("--kernel-text", type=Path, help="sentences for the utility kernels (default: made up)")
     parser.add_argument("--mbrs-decode", type=Path, help="mbrs-decode of an environment of its own, to compare with")
     parser.add_argument(
         "--only",
         nargs="+",
         choices=("decoding", "whole", "ctranslate2", "base", "base-whole", "budget", "kernels", "mbrs"),
-        help="some of the figures; whole: decodes in batches of 16 and 64, on one thread and two",
+        help="some of the figures; whole: decodes in batches of 16 and 64",
     )
     args = parser.parse_args()
     torch.set_num_threads(1)
@@ -75,14 +76,14 @@ def benchmarks(args: argparse.Namespace) -> dict[str, Any]:
         "decoding": lambda: decoding.decoding_benchmarks(world, args.runs),
         "whole": lambda: {
             f"batch of {size}, threads: {threads}": whole.whole_decodes(own(size), args.runs, threads)
-            for size in (16, 64) for threads in (1, 2)
+            for size in (16, 64) for threads in args.threads
         },
         "ctranslate2": lambda: whole.ctranslate2_benchmark(world, args.checkpoint, args.data, args.runs),
         "base": lambda: decoding.base_benchmark(args.runs),
         "budget": lambda: step_budget(args),
         "base-whole": lambda: {
             f"threads: {threads}": whole.whole_decodes(decoding.base_world(), args.runs, threads, max_len=16)
-            for threads in (1, 2)
+            for threads in args.threads
         },
         "kernels": lambda: kernels.kernel_benchmarks(args.kernel_text, None, args.runs),
     }

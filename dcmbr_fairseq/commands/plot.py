@@ -1,4 +1,4 @@
-"""``dcmbr plot``: Figures 1-7 of the paper from tidy tables, as PNG and PDF."""
+"""``dcmbr plot``: Figures 1-7 of the paper, and quality against cost, from tidy tables, as PNG and PDF."""
 
 import argparse
 import logging

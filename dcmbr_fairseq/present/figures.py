@@ -1,4 +1,4 @@
-"""The figures of the paper by their numbers, drawn and written to files. Needs matplotlib, nothing else."""
+"""The figures of the paper by their numbers, and one of cost, drawn and written to files. Needs matplotlib alone."""
 
 import io
 import logging
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from dcmbr_fairseq.files.errors import PathLike
 from dcmbr_fairseq.files.writing import atomic_bytes_writer, atomic_writer
-from dcmbr_fairseq.present import drawings
+from dcmbr_fairseq.present import cost, drawings
 from dcmbr_fairseq.present.drawings import Drawn
 from dcmbr_fairseq.present.provenance import BARS, describe
 from dcmbr_fairseq.present.results import Cells, distinct, one_kind_of_draws
@@ -26,10 +26,11 @@ CAPTION_SIZE, CAPTION_CHARACTERS, CAPTION_LINE = 6, 21, 0.105
 
 
 class Drawing(NamedTuple):
-    """A figure that ``dcmbr plot`` can draw."""
+    """A figure that ``dcmbr plot`` can draw; whether it compares kinds of draws, which others must not mix."""
 
     draw: Callable[[Sequence[Cells], float], Drawn]
     title: str
+    compares_draws: bool = False
 
 
 FIGURES: dict[str, Drawing] = {
@@ -40,6 +41,7 @@ FIGURES: dict[str, Drawing] = {
     "5": Drawing(drawings.figure_5, "quality against the number of candidates"),
     "6": Drawing(drawings.figure_6, "quality against temperature for each direction"),
     "7": Drawing(drawings.figure_7, "the roles of T_h and T_r; quality and diversity"),
+    "cost": Drawing(cost.figure_cost, "quality against seconds for each way of decoding (ours)", True),
 }
 
 
@@ -61,7 +63,8 @@ def draw(name: str, rows: Sequence[Cells], temperature: float = 0.5, title: str 
 def plot(name: str, rows: Sequence[Cells], temperature: float = 0.5, title: str | None = None) -> Drawn:
     """The same, with the rows that are in the figure; see :func:`draw`."""
     new_figure(1, 1)  # says so if matplotlib is missing
-    one_kind_of_draws(rows)
+    if not FIGURES[name].compares_draws:
+        one_kind_of_draws(rows)
     from matplotlib import rc_context
 
     with rc_context(LOOK):

@@ -62,11 +62,12 @@ class World:
             return PrefixSampler(support, draws=draws).sample(make_decoder, batch, [PoolSpec(size, temperature, 0)])
 
     def dcmbr(
-        self, size: int, utility: str = "chrf", draws: str = "independent", **limits: Any
+        self, size: int, utility: str = "chrf", draws: str = "independent", temperature: float = 0.5, **limits: Any
     ) -> MBRSequenceGenerator:
         """Our whole decode: pools, texts, utilities, choice; nothing is kept from earlier batches."""
         values = {name: value for name, value in vars(DecodingConfig()).items() if name != "_name"}
         values.update(decoding="dcmbr", num_hyp=size, utility=utility, draws=draws)
+        values.update(temp_hyp=temperature, temp_ref=temperature)
         return MBRSequenceGenerator(
             [self.model], self.target, options=decoding_options(values), utility=build_utility(utility, {}),
             make_texts=lambda generator: self.texts(), seed=1, **limits,

@@ -5,8 +5,9 @@ threads by the clock, on a machine without other work.
 """
 
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from decoding import World, report_of
@@ -15,30 +16,40 @@ from timing import medians, ratio
 from dcmbr_fairseq.sampling.prefix_sampler import Sampled
 
 BEAM = 5
-#: Kind of draws -> N: what was measured to be as good (docs/results.md).
-SIZES = {"independent": 50, "arithmetic": 32}
+
+
+class Pool(NamedTuple):
+    """Kind of draws, N and T of a DC-MBR decode."""
+
+    draws: str
+    size: int
+    temperature: float
+
+
+#: What was measured to be about as good (docs/results.md).
+POOLS = (Pool("independent", 50, 0.5), Pool("arithmetic", 32, 0.5), Pool("arithmetic", 16, 0.3))
 
 
 def whole_decodes(
-    world: World, runs: int, threads: int, sizes: dict[str, int] | None = None, max_len: int = 200
+    world: World, runs: int, threads: int, pools: Sequence[Pool] = POOLS, max_len: int = 200
 ) -> dict[str, Any]:
-    """A decode by beam search of 5, and by DC-MBR with T = 0.5, chrF and each kind of draws.
+    """A decode by beam search of 5, and by DC-MBR with chrF and each of ``pools``.
 
     Args:
         world: model and batch.
         runs: timed runs of each.
         threads: torch's.
-        sizes: kind of draws -> N (default: :data:`SIZES`).
+        pools: how (default: :data:`POOLS`).
         max_len: most tokens of a translation.
     """
     beam = world.fairseq(BEAM, max_len_b=max_len)
     contestants = {"beam": lambda: beam.generate([world.model], world.sample)}
     rows = {}
-    for kind, size in (sizes or SIZES).items():
-        name = f"{kind} {size}"
-        decode = world.dcmbr(size, draws=kind, max_len_b=max_len)
+    for kind, size, temperature in pools:
+        name = f"{kind} {size}, T = {temperature:g}"
+        decode = world.dcmbr(size, draws=kind, temperature=temperature, max_len_b=max_len)
         contestants[name] = lambda decode=decode: decode.generate([world.model], world.sample)  # type: ignore[misc]
-        rows[name] = world.sample_pool(size, 0.5, max_len, kind).rows
+        rows[name] = world.sample_pool(size, temperature, max_len, kind).rows
     torch.set_num_threads(threads)
     try:
         times = medians(contestants, runs)
