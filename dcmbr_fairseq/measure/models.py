@@ -229,15 +229,15 @@ class Workspace:
         real = target.ne(self.task.target_dictionary.pad())
         return real & (real.cumsum(dim=1) > language_tokens(self.task).forced)
 
-    def beam(self, model: Model) -> dict[int, str]:
-        """fairseq's own beam search with ``--beam``, ``--lenpen`` ...: the first translation of every sentence."""
+    def beam(self, model: Model) -> dict[int, list[str]]:
+        """fairseq's own beam search with ``--beam``, ``--lenpen`` ...: every sentence's translations, best first."""
         generator = self.task.build_generator(model.members, self.cfg.generation)
         detokenize = self.texts(generator).target
         found = {}
         for sample in self.batches(model):
             hypotheses = self.task.inference_step(generator, model.members, sample)
             for sentence, nbest in zip(sample["id"].tolist(), hypotheses, strict=True):
-                found[sentence] = detokenize(nbest[0]["tokens"].tolist())
+                found[sentence] = [detokenize(one["tokens"].tolist()) for one in nbest]
         return found
 
     def texts(self, generator: Any) -> TextSide:

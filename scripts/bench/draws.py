@@ -11,7 +11,9 @@ at the same temperature (``--truth``), which no choice has seen. Each pair of se
 naming them, and ``report`` may look at any time.
 
 Rules: ``counts`` is the product's. ``model``: references weigh their model probability. ``grow``: N grows from 16 to 32
-to 64 until the choice stays the same; its rows are those of the passes that it takes.
+to 64 until the choice stays the same; its rows are those of the passes that it takes. With ``--with-beam`` (and
+fairseq's ``--beam``) also ``beam``: the translations of beam search are the hypotheses and the draws the references
+alone; and ``both``: these translations stand beside the draws as hypotheses.
 """
 
 import os
@@ -67,6 +69,7 @@ def main() -> None:
     measuring.add_argument("--num-hyp", default="5,10,16,25,32,50,100")
     measuring.add_argument("--seeds", default="1,2,3,4,5,6,7,8")
     measuring.add_argument("--truth", type=int, default=500, help="draws behind the expected utility (default: 500)")
+    measuring.add_argument("--with-beam", action="store_true", help="decide among the translations of a beam, too")
     measuring.add_argument("--metrics", default="chrf,bleu")
     measuring.add_argument("--metric-args", default="{}", type=json.loads)
     reporting.add_argument("runs", type=Path, nargs="+")
@@ -131,13 +134,15 @@ class Bench:
         self.metrics = [build_metric(name, options) for name in args.metrics.split(",")]
         settings = {**self.experiment.fingerprints(), "first": args.first, "flags": flags, "metrics": args.metrics,
                     "metric_args": args.metric_args, "sizes": self.sizes, "temperatures": self.temperatures,
-                    "truth": args.truth}  # fmt: skip
+                    "truth": args.truth, **({"beam": True} if args.with_beam else {})}  # fmt: skip
         self.journal = Journal(args.run, settings)
         store = PoolStore(Path(f"{args.run}.truth"), self.workspace, self.model, args.truth, "independent")
         keys = {t: PoolKey(TRUTH_SEED, REFERENCES, t) for t in self.temperatures}
         store.sample(list(keys.values()))
         self.truth = {t: store.read(key) for t, key in keys.items()}
         self._expected = {t: ByText(functools.partial(self._expected_utilities, t)) for t in self.temperatures}
+        beam = self.workspace.beam(self.model) if args.with_beam else {}
+        self.beam = [list(dict.fromkeys(beam[sentence])) for sentence in self.workspace.ids] if beam else None
         self._segments = [ByText(functools.partial(self._rows_of, metric)) for metric in self.metrics]
 
     def rows(self, kind: str, seed: int) -> Iterator[Row]:
@@ -172,6 +177,8 @@ class Bench:
             for size in {*sizes, *(GROWTH if max(sizes) >= max(GROWTH) else ())}:
                 both = zip(pools, matrices, strict=True)
                 chosen[rule, size] = [choice(pool.first(size), matrix, rule) for pool, matrix in both]
+        for size in sizes if self.beam is not None else ():
+            chosen["beam", size], chosen["both", size] = self.among_beam(pools, matrices, size)
         for (rule, size), texts in chosen.items():
             if size in sizes:
                 own = {
@@ -179,9 +186,23 @@ class Bench:
                     "distinct": float(np.mean([len(pool.first(size).texts) for pool in pools])),
                     "rows": float(np.mean([one.rows[size] for one in drawn])),
                 }  # fmt: skip
-                yield from ({**own, **row} for row in self.judged(texts, temperature, rule == "counts"))
+                yield from ({**own, **row} for row in self.judged(texts, temperature, rule != "model"))
         if max(sizes) >= max(GROWTH):
             yield from self.grown(drawn, chosen, temperature)
+
+    def among_beam(
+        self, pools: Sequence[TextPool], matrices: Sequence[np.ndarray], size: int
+    ) -> tuple[list[str], list[str]]:
+        """What the first draws, as references, choose among the translations of beam search, and among both."""
+        alone, both = [], []
+        for texts, pool, matrix in zip(self.beam, pools, matrices, strict=True):
+            own = pool.first(size)
+            weights = own.weights()
+            (compared,) = self.utility.pairwise_batch([Comparison(texts, own.texts)])
+            expected = [*(compared @ weights), *(matrix[: len(own.texts), : len(own.texts)] @ weights)]
+            alone.append(texts[int(np.argmax(expected[: len(texts)]))])
+            both.append([*texts, *own.texts][int(np.argmax(expected))])
+        return alone, both
 
     def grown(
         self, drawn: Sequence[Drawn], chosen: dict[tuple[str, int], list[str]], temperature: float
