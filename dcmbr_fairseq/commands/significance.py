@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import os
 from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
@@ -85,7 +86,8 @@ def run(args: argparse.Namespace) -> None:
     tests = Tests(args.test != "randomisation", args.test != "bootstrap", args.samples, args.seed, args.correction)
     found = against_baseline(dict(zip(names, texts, strict=True)), references, sources, metrics, tests)
     signatures = [metric.signature() for metric in metrics]
-    write_output(show(found, args.format, notes(found, tests, len(references)), signatures), args.output)
+    lines = notes(found, tests, args.references, len(references))
+    write_output(show(found, args.format, lines, signatures), args.output)
 
 
 def build_metrics(args: argparse.Namespace) -> list[Metric]:
@@ -107,14 +109,17 @@ def build_metrics(args: argparse.Namespace) -> list[Metric]:
     return metrics
 
 
-def notes(found: Sequence[Compared], tests: Tests, segments: int) -> list[str]:
+def notes(found: Sequence[Compared], tests: Tests, references: str, segments: int) -> list[str]:
     """What the tests are and how to read their p-values, a line each."""
     made = [
         f"{name}, {result.samples} samples"
         for name, result in (("bootstrap", found[0].bootstrap), ("randomisation", found[0].randomisation))
         if result is not None
     ]
-    lines = [f"{'; '.join(made)} of {segments} segments, seed {tests.seed}"]
+    lines = [
+        f"references: {os.path.basename(references)}, {segments} segments",
+        f"{'; '.join(made)}, seed {tests.seed}",
+    ]
     lines += [P_BOOTSTRAP] if tests.bootstrap else []
     lines += [P_RANDOMISATION] if tests.randomisation else []
     if tests.correction == "holm":

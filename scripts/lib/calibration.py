@@ -1,8 +1,8 @@
 """What pools promise against what references say: python scripts/lib/calibration.py REFERENCES NAME,NAME,... RECORDS...
 
-A row for each file of records: the mean expected utility of the choices (what the model expects of them), their mean
-utility against the references (what they are worth), the difference, and Pearson's correlation of the two over
-sentences. Records must have been decided by chrF.
+A row for each file of records: its subset, N, T_h and draws; the mean expected utility of the choices (what the model
+expects of them), their mean utility against the references (what they are worth), the difference, and Pearson's
+correlation of the two over sentences. Records must have been decided by chrF.
 """
 
 import sys
@@ -13,10 +13,12 @@ import numpy as np
 
 from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.files.reading import read_lines
-from dcmbr_fairseq.pools.rows import read_records
+from dcmbr_fairseq.pools.rows import read_records, read_rows
 from dcmbr_fairseq.utilities import build_utility
 
-COLUMNS = ("model", "sentences", "expected", "reference", "promised_too_much", "pearson", "distinct")
+SETTINGS = ("num_hyp", "temp_hyp", "draws")
+SCORES = ("expected", "reference", "promised_too_much", "pearson", "distinct")
+COLUMNS = ("model", "subset", *SETTINGS, "sentences", *SCORES)
 
 
 def calibration(path: str | Path, references: Sequence[str]) -> tuple[int, float, float, float, float]:
@@ -43,6 +45,9 @@ if __name__ == "__main__":
     references, names, *files = sys.argv[1:]
     print(*COLUMNS, sep="\t")
     for name, file in zip(names.split(","), files, strict=True):
+        first = next(read_rows(file))
+        subset = first.get("identity", {}).get("sources", {}).get("subset", "-")
+        settings = [first["settings"].get(column, "-") for column in SETTINGS]
         count, expected, real, pearson, distinct = calibration(file, read_lines(references))
         scores = [f"{score:.2f}" for score in (expected, real, expected - real)]
-        print(name, count, *scores, f"{pearson:.3f}", f"{distinct:.1f}", sep="\t")
+        print(name, subset, *settings, count, *scores, f"{pearson:.3f}", f"{distinct:.1f}", sep="\t")

@@ -249,7 +249,7 @@ def test_command_tokenises_first_and_reports_both_systems(tmp_path, capsys):
         assert expected in capsys.readouterr().out
     assert main([*command, "--test", "randomisation"]) == 0
     out = capsys.readouterr().out
-    assert "randomisation, 200 samples of 60 segments, seed 12345" in out and "p boot" not in out
+    assert "randomisation, 200 samples, seed 12345" in out and "p boot" not in out
     assert "6 comparisons, of which none is corrected for the others" in out
 
 
