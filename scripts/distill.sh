@@ -23,8 +23,8 @@
 # DROP_LOWEST (0: the share of sentences of the lowest expected utility). MIX="FILE.src FILE.tgt" adds plain parallel
 # text. ONLY=text stops at OUT/pairs, for another trainer. AVERAGE (3). BASE_TEST, a folder where MODEL has translated
 # the test set already (OUT/test/base of another distillation of it, or the decode folder of a pipeline). How to decode:
-# NUM (32 samples for the training text; the test set takes TEST_NUM, 50), TEMP_HYP and TEMP_REF (0.5), UTILITY (chrf),
-# UTILITY_ARGS, SEED (1), METRICS (bleu,chrf).
+# NUM (32 samples for the training text; the test set takes TEST_NUM, 50), DRAWS (independent, or arithmetic), TEMP_HYP
+# and TEMP_REF (0.5), UTILITY (chrf), UTILITY_ARGS, SEED (1), METRICS (bleu,chrf).
 
 NUM="${NUM:-32}"
 # shellcheck source=scripts/lib.sh
@@ -161,7 +161,7 @@ else
     made=("$OUT/sources" "TEACHER=$TEACHER")
 fi
 mixed=()
-for file in $MIX; do mixed+=("MIX=$file"); done
+for file in $MIX; do mixed+=("MIX$((${#mixed[@]} + 1))=$file"); done # numbered: which is the source matters
 step "training text" "$OUT/pairs" --with MAX_RATIO DROP_LOWEST --from "${made[@]}" "${mixed[@]}" -- pairs_of {}
 if [[ "${ONLY:-}" == text ]]; then
     log "the training text: $OUT/pairs/train.$SRC, $OUT/pairs/train.$TGT"

@@ -7,14 +7,15 @@
 # The texts are repeated until there are enough sentences. One process, about an hour for 200,000 sentences on one quiet
 # core. The same command goes on where it was cut off. OUT gets the records, memory.tsv and memory.png, and generate.log
 # with the progress; at the end a row for docs/results.md is printed.
-# Environment: SENTENCES (200000), DRAWS (4 of each sentence), VENV (.venv in the repository).
+# Environment: SENTENCES (200000), NUM (4 draws of each sentence), VENV (.venv in the repository).
 
+NUM="${NUM:-4}"
 # shellcheck source=scripts/lib.sh
 source "$(dirname "$0")/lib.sh"
 [[ $# -ge 3 ]] || usage "$0"
 MODELS="$(realpath "$1")" OUT="$(realpath --canonicalize-missing "$2")"
 shift 2
-SENTENCES="${SENTENCES:-200000}" DRAWS="${DRAWS:-4}"
+SENTENCES="${SENTENCES:-200000}"
 setup_venv
 export OMP_NUM_THREADS="${OMP_NUM_THREADS:-1}"
 mkdir -p "$OUT"
@@ -47,7 +48,7 @@ step "binarise $SENTENCES sentences" "$OUT/bin" --with SENTENCES --from "$OUT/to
 start="$SECONDS"
 status=0
 python -P "$ROOT/scripts/bench/watch.py" "$OUT/memory.tsv" python -P -m dcmbr_fairseq.cli generate "$OUT/bin" \
-    -s en -t de --path "$MODELS/ls0.1.pt" --output "$OUT/records" --num-hyp "$DRAWS" --tokenizer moses --remove-bpe \
+    -s en -t de --path "$MODELS/ls0.1.pt" --output "$OUT/records" --num-hyp "$NUM" --tokenizer moses --remove-bpe \
     --max-tokens 4000 --cpu 2> >(tee -a "$OUT/generate.log" >&2) || status=$?
 records="$(find "$OUT/records" -name 'records.0-of-1.jsonl.gz*' -print -quit)"
 awk -F '\t' -v seconds=$((SECONDS - start)) -v bytes="$(stat --format %s "$records")" -v wanted="$SENTENCES" -v status="$status" '

@@ -107,7 +107,8 @@ measure_now() {
 
 # sweep TABLE FIRST SUBSET OPTION...: a sweep by chrF, whose pools are kept with the model.
 sweep() {
-    measure "$1" "$2" "$3" sweep --utilities chrf --test-set "$TEST-$SRC-$TGT" --pools "$DIR/pools/$RUN" "${@:4}"
+    measure "$1" "$2" "$3" sweep --utilities chrf --draws independent --test-set "$TEST-$SRC-$TGT" \
+        --pools "$DIR/pools/$RUN" "${@:4}"
 }
 
 is_in() { [[ " $2 " == *" $1 "* ]]; }
@@ -142,7 +143,8 @@ truncations() {
     for way in none topp-0.9 topp-0.7 topk-10 topk-5 epsilon-0.02 epsilon-0.05; do
         local flags=()
         [[ "$way" == none ]] || flags=("--sampling-${way%-*}" "${way#*-}")
-        measure "truncation-$way" "$FIRST" "$SUBSET" sweep --utilities chrf --test-set "$TEST-$SRC-$TGT" \
+        measure "truncation-$way" "$FIRST" "$SUBSET" sweep --utilities chrf --draws independent \
+            --test-set "$TEST-$SRC-$TGT" \
             --pools "$DIR/pools/$RUN-$way" --metrics "$METRICS" --metric-args "$METRIC_ARGS" --num-hyp 50 \
             --temp-hyp 0.5,0.7,1 --seeds 1,2,3 "${flags[@]}"
     done

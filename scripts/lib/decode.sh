@@ -1,10 +1,12 @@
 # shellcheck shell=bash
 # Decoding and scoring (sourced by lib.sh).
 #
-# Environment: how to decode, by default as in the paper: NUM (50 samples), TEMP_HYP and TEMP_REF (0.5), UTILITY (chrf),
-# UTILITY_ARGS ({}), GENERATE_TOKENS (2048 a batch), SEED (1); how to score: METRICS (bleu,chrf), METRIC_ARGS ({}).
+# Environment: how to decode, by default as in the paper: NUM (50 samples), DRAWS (independent, or arithmetic), TEMP_HYP
+# and TEMP_REF (0.5), UTILITY (chrf), UTILITY_ARGS ({}), GENERATE_TOKENS (2048 a batch), SEED (1); how to score: METRICS
+# (bleu,chrf), METRIC_ARGS ({}).
 
 NUM="${NUM:-50}"
+DRAWS="${DRAWS:-independent}"
 TEMP_HYP="${TEMP_HYP:-0.5}"
 TEMP_REF="${TEMP_REF:-0.5}"
 UTILITY="${UTILITY:-chrf}"
@@ -34,7 +36,10 @@ label() {
         dcmbr) [[ "$TEMP_HYP" == "$TEMP_REF" ]] && name+="-t$TEMP_HYP" || name+="-t$TEMP_HYP-$TEMP_REF" ;;
         *) die "unknown system $1: give beam, mbr or dcmbr" ;;
     esac
-    [[ "$SEED" == 1 || "$1" == beam ]] || name+="-seed$SEED"
+    if [[ "$1" != beam ]]; then
+        [[ "$DRAWS" == independent ]] || name+="-$DRAWS"
+        [[ "$SEED" == 1 ]] || name+="-seed$SEED"
+    fi
     echo "$name"
 }
 
@@ -46,6 +51,8 @@ translate() {
         mbr) settings+=(NUM UTILITY UTILITY_ARGS SEED) ;;
         dcmbr) settings+=(NUM UTILITY UTILITY_ARGS SEED TEMP_HYP TEMP_REF) ;;
     esac
+    # what was decoded before there were others is of independent draws, and its record does not say so
+    [[ "$system" == beam || "$DRAWS" == independent ]] || settings+=(DRAWS)
     label="$(label "$system")"
     [[ -e "$base/$label" || -f "$checkpoint" ]] || die "$checkpoint does not exist: train and average first"
     checkpoint_basis "$checkpoint"
@@ -62,7 +69,8 @@ generate() {
     if [[ "$system" == beam ]]; then
         read -r -a flags <<<"$BEAM_FLAGS"
     else
-        flags=(--num-hyp "$NUM" --utility "$UTILITY" --utility-args "$UTILITY_ARGS" --pools-out "$out/pools.jsonl")
+        flags=(--num-hyp "$NUM" --draws "$DRAWS" --utility "$UTILITY" --utility-args "$UTILITY_ARGS")
+        flags+=(--pools-out "$out/pools.jsonl")
         [[ "$system" == mbr ]] || flags+=(--temp-hyp "$TEMP_HYP" --temp-ref "$TEMP_REF")
         flags+=("${POOL_FLAGS[@]}")
     fi

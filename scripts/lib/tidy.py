@@ -13,10 +13,10 @@ from pathlib import Path
 
 from dcmbr_fairseq.files.writing import atomic_writer
 
-LABEL = re.compile(r"(mbr|dcmbr)-(.+)-n(\d+)(?:-t([\d.]+))?(?:-([\d.]+))?(?:-seed(\d+))?")
+LABEL = re.compile(r"(mbr|dcmbr)-(.+)-n(\d+)(?:-t([\d.]+))?(?:-([\d.]+))?(?:-(arithmetic))?(?:-seed(\d+))?")
 COLUMNS = (
     "task", "subset", "sentences", "model", "label_smoothing", "alpha", "beta", "decoding", "num_hyp", "num_ref",
-    "temp_hyp", "temp_ref", "utility", "ref_pool", "seed", "metric", "score", "signature", "entropy",
+    "temp_hyp", "temp_ref", "utility", "ref_pool", "draws", "seed", "metric", "score", "signature", "entropy",
 )  # fmt: skip
 NONE = "-"  # what a tidy table shows where there is nothing
 
@@ -26,12 +26,13 @@ def decoding_of(label: str) -> dict[str, str]:
     found = LABEL.fullmatch(label)
     if not found:
         return {"decoding": label}
-    decoding, utility, size, hyp, ref, seed = found.groups()
+    decoding, utility, size, hyp, ref, draws, seed = found.groups()
     hyp = hyp or "1"
     ref = ref or hyp
     pools = {"num_hyp": size, "num_ref": size, "temp_hyp": hyp, "temp_ref": ref}
     shared = "shared" if hyp == ref else "separate"  # what --ref-pool auto makes of them
-    return {"decoding": decoding, "utility": utility, **pools, "ref_pool": shared, "seed": seed or "1"}
+    drawn = {"ref_pool": shared, "draws": draws or "independent", "seed": seed or "1"}
+    return {"decoding": decoding, "utility": utility, **pools, **drawn}
 
 
 def training_of(record: Path) -> dict[str, str]:

@@ -42,7 +42,7 @@ setup_venv analysis,plots
 compgen -G "$MODELS/*.pt" >/dev/null || die "$MODELS holds no checkpoint NAME.pt: give the folder of your models"
 FLAGS=(-s "$SRC" -t "$TGT" --gen-subset "$SUBSET" --remove-bpe --tokenizer moses --seed "$SEED")
 has_gpu || FLAGS+=(--cpu)
-GRID_FLAGS=(--pools "$OUT/pools" --utility-args "$UTILITY_ARGS" --metric-args "$METRIC_ARGS" --metrics "$METRIC")
+GRID_FLAGS=(--draws independent --pools "$OUT/pools" --utility-args "$UTILITY_ARGS" --metric-args "$METRIC_ARGS" --metrics "$METRIC")
 
 # paths NAME...: PATHS becomes --path MODELS/NAME.pt ..., empty where one is missing.
 paths() {

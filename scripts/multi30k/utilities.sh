@@ -9,7 +9,8 @@
 # folder.
 #
 # Environment: UTILITIES (bleu chrf meteor ter), METRICS (the utilities, separated by commas), LIMIT (0: all sentences;
-# otherwise the first LIMIT), NUM (50 samples), TEMP (0.5, both temperatures), SEED (1), RUN (lsLS), WORK (work/multi30k).
+# otherwise the first LIMIT), NUM (50 samples), DRAWS (independent, or arithmetic), TEMP (0.5, both temperatures), SEED
+# (1), RUN (lsLS), WORK (work/multi30k).
 
 UTILITIES="${UTILITIES:-bleu chrf meteor ter${BEER_HOME:+ beer}${BLEURT_CHECKPOINT:+ bleurt}}"
 METRICS="${METRICS:-${UTILITIES// /,}}"
@@ -54,26 +55,28 @@ evaluate_all() {
 
 # tidy_choices OUTPUT: one row for each utility, decoding and metric, with the columns that `dcmbr table utilities` reads.
 tidy_choices() {
-    awk -F '\t' -v OFS='\t' -v num="$NUM" -v temp="$TEMP" -v seed="$SEED" -v task="$TEST-$SRC-$TGT" -v run="$RUN" '
+    awk -F '\t' -v OFS='\t' -v num="$NUM" -v temp="$TEMP" -v draws="$DRAWS" -v seed="$SEED" -v task="$TEST-$SRC-$TGT" \
+        -v run="$RUN" '
         NR == 1 {
             for (i = 2; i <= NF; i++) metric[i] = $i
-            print "task", "model", "decoding", "num_hyp", "temp_hyp", "temp_ref", "utility", "seed", "metric", "score"
+            print "task", "model", "decoding", "num_hyp", "temp_hyp", "temp_ref", "draws", "utility", "seed", "metric", "score"
             next
         }
         {
             decoding = $1; sub(/-.*/, "", decoding)
             utility = $1; sub(/^[^-]*-/, "", utility)
             t = decoding == "mbr" ? 1 : temp
-            for (i = 2; i <= NF; i++) print task, run, decoding, num, t, t, utility, seed, metric[i], $i
+            for (i = 2; i <= NF; i++) print task, run, decoding, num, t, t, draws, utility, seed, metric[i], $i
         }' "$TABLE/evaluation.tsv" >"$1"
 }
 
-SYSTEMS="mbr dcmbr" UTILITY=chrf UTILITY_ARGS='{}' RUN="$RUN" NUM="$NUM" SEED="$SEED" \
+SYSTEMS="mbr dcmbr" UTILITY=chrf UTILITY_ARGS='{}' RUN="$RUN" NUM="$NUM" DRAWS="$DRAWS" SEED="$SEED" \
     bash "$(dirname "$0")/decode.sh" "$SRC" "$TGT" "$3" "$TEST"
 
 OUT="$DIR/utilities/$RUN/$TEST"
 ((LIMIT == 0)) || OUT+="-first$LIMIT"
 OUT+="/n$NUM-t$TEMP-seed$SEED"
+[[ "$DRAWS" == independent ]] || OUT+="-$DRAWS"
 TABLE="$OUT/${UTILITIES// /+}-by-${METRICS//,/+}"
 step "references" "$OUT/references.txt" --with LIMIT --from "$DIR/raw" -- first_lines "$DIR/raw/$TEST.$TGT" {}
 names=() choices=()

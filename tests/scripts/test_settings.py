@@ -22,10 +22,10 @@ TREATMENT = {
     "steps": "PIECES LIMIT TEMP METRICS BLEURT_CHECKPOINT PIECE MAX_RATIO DROP_LOWEST",
     "inputs": "CODES TEACHER MIX",
     "trained": "RATE DISTILL_UPDATES PATIENCE GER_UPDATES",
-    "named": "TEMP_HYP TEMP_REF RUN TEST SUBSET UTILITIES TEST_NUM RUNS GER_RUNS",
+    "named": "TEMP_HYP TEMP_REF RUN TEST SUBSET UTILITIES TEST_NUM DRAWS RUNS GER_RUNS",
     "asked": """WORK SYSTEMS SCORE_FLAGS OTHER_SETS JOBS VENV PYTHON DCMBR_USE_VENV_AS_IS LAUNCH DEVICE CHANGED BIN DPI
         OMP_NUM_THREADS PYTHONPATH SENTENCES INSTALLERS BEER_HOME SRC TGT REFERENCES OTHER ONLY BASE_TEST OUT PARTS
-        PROCESSES DRAWS MINUTES""",
+        PROCESSES MINUTES""",
     "internal": """DCMBR_IN_GROUP DCMBR_ROOT ROOT SLURM_ARRAY_TASK_ID SLURM_JOB_ID SLURM_STEP_NUM_TASKS
         SLURM_SUBMIT_DIR SLURM_JOB_NODELIST SLURM_STEP_NODELIST SLURM_NTASKS SLURM_NNODES SLURM_NODEID SOURCE TARGET
         MAX_UPDATE MAX_EPOCH UPDATES""",
@@ -45,7 +45,7 @@ def test_it_is_known_what_becomes_of_every_setting() -> None:
     for name in names("steps"):
         assert re.search(rf"--with[^-]*\b{name}\b|arguments=", "".join(TEXTS.values())), name
     for name in names("inputs"):
-        assert re.search(rf'"{name}=\$', "".join(TEXTS.values())), name
+        assert re.search(rf'"{name}(\$\(\(.*\)\))?=\$', "".join(TEXTS.values())), name
     for name in names("trained"):
         assert re.search(rf"\b(lr|max_update|patience)=\[?\${name}\b", "".join(TEXTS.values())), name
 

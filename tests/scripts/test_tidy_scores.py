@@ -2,12 +2,17 @@
 
 import csv
 import json
+import sys
 from pathlib import Path
 
 import pytest
+from fairseq_commands import REPOSITORY
 from pipeline_scripts import lib
 
 from dcmbr_fairseq.cli import main
+
+sys.path.insert(0, str(REPOSITORY / "scripts" / "lib"))
+from tidy import decoding_of
 
 SMOOTHED = "--criterion\tlabel_smoothed_cross_entropy\n--label-smoothing\t{}\n"
 GER = SMOOTHED.format("0.0") + "--ger-alpha\t{}\n--ger-beta\t0.2\n"  # started from a model without smoothing
@@ -46,8 +51,18 @@ def test_rows_say_what_was_measured(table: Path) -> None:
     assert (first["model"], first["label_smoothing"], first["alpha"], first["entropy"]) == ("ls0.0", "0.0", "-", "0.25")
     assert [first[name] for name in ("decoding", "num_hyp", "utility", "seed")] == ["beam", "-", "-", "-"]
     assert (last["label_smoothing"], last["alpha"], last["beta"], last["entropy"]) == ("-", "0.3", "0.2", "4.25")
-    settings = ("decoding", "num_hyp", "num_ref", "temp_hyp", "temp_ref", "utility", "ref_pool", "seed")
-    assert [last[name] for name in settings] == ["dcmbr", "10", "10", "0.5", "1", "chrf", "separate", "2"]
+    settings = ("decoding", "num_hyp", "num_ref", "temp_hyp", "temp_ref", "utility", "ref_pool", "draws", "seed")
+    expected = ["dcmbr", "10", "10", "0.5", "1", "chrf", "separate", "independent", "2"]
+    assert [last[name] for name in settings] == expected
+
+
+def test_a_label_says_how_pools_were_drawn() -> None:
+    found = decoding_of("dcmbr-chrf++-n32-t0.5-arithmetic-seed2")
+    assert (found["utility"], found["num_hyp"], found["temp_ref"]) == ("chrf++", "32", "0.5")
+    assert (found["draws"], found["seed"]) == ("arithmetic", "2")
+    settings = "DRAWS=arithmetic UTILITY=chrf++ NUM=32 SEED=2; label dcmbr; DRAWS=independent; label dcmbr; label beam"
+    labels = lib(settings, Path.cwd()).stdout.split()
+    assert labels == ["dcmbr-chrf++-n32-t0.5-arithmetic-seed2", "dcmbr-chrf++-n32-t0.5-seed2", "beam"]
 
 
 def test_the_papers_tables_and_figure_4_read_it(table: Path, tmp_path: Path, capsys) -> None:
