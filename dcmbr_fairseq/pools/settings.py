@@ -183,9 +183,9 @@ SETTINGS: dict[str, Setting] = {
             one_of(*WEIGHTS), choices=WEIGHTS,
         ),
         Setting(
-            "draws", "independent",
-            "independent: as in the paper; arithmetic: each draw is as exact a sample, and together they are spread "
-            "evenly over the tree of translations, so that a smaller pool does the same (Vilnis et al. 2023)",
+            "draws", "arithmetic",
+            "arithmetic: each draw is an exact sample, and together they are spread evenly over the tree of "
+            "translations, so that a smaller pool does the same (Vilnis et al. 2023); independent: as in the paper",
             one_of(*DRAWS), choices=DRAWS,
         ),
         Setting("sampling_topk", -1, "draw from the k most probable tokens", as_is, kind=int, fairseqs=True),

@@ -98,9 +98,9 @@ def test_truncation_is_off_at_zero_and_at_fairseq_s_default(off: Any) -> None:
     assert made(decoding="dcmbr", **{**off, "sampling_epsilon": 0.1}).truncation == Truncation(epsilon=0.1)
 
 
-def test_draws_are_independent_as_in_the_paper_unless_asked_for() -> None:
-    assert made(decoding="dcmbr").draws == made(decoding="dcmbr").describe()["draws"] == "independent"
-    assert made(decoding="dcmbr", draws="arithmetic").describe()["draws"] == "arithmetic"
+def test_draws_are_evenly_spread_unless_asked_for() -> None:
+    assert made(decoding="dcmbr").draws == made(decoding="dcmbr").describe()["draws"] == "arithmetic"
+    assert made(decoding="dcmbr", draws="independent").describe()["draws"] == "independent"
     with pytest.raises(UserError, match="--draws must be independent or arithmetic, got sobol"):
         made(decoding="dcmbr", draws="sobol")
 

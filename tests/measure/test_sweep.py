@@ -36,7 +36,7 @@ from dcmbr_fairseq.rules.expected_utility import ExactRule
 from dcmbr_fairseq.utilities import build_utility
 from dcmbr_fairseq.utilities.chrf import ChrfUtility
 
-GRID = ["--num-hyp", "3,8", "--temp-hyp", "0.5,1", "--temp-ref", "0.5,1", "--seeds", "1,5"]
+GRID = ["--num-hyp", "3,8", "--temp-hyp", "0.5,1", "--temp-ref", "0.5,1", "--seeds", "1,5", "--draws", "independent"]
 
 
 @pytest.fixture(scope="module")
@@ -68,7 +68,7 @@ def test_there_is_a_row_for_each_cell_and_metric(table: Path) -> None:
 def test_a_cell_is_what_fairseq_generate_decodes(toy: Any, table: Path, fairseq: Any) -> None:
     done = fairseq(
         "generate", *toy_flags(toy), "--path", toy.checkpoint, "--task", "translation_dcmbr", "--decoding", "dcmbr",
-        "--temp-hyp", 0.5, "--temp-ref", 1, "--num-hyp", 8, "--seed", 5, "--batch-size", 5,
+        "--temp-hyp", 0.5, "--temp-ref", 1, "--num-hyp", 8, "--draws", "independent", "--seed", 5, "--batch-size", 5,
     )  # fmt: skip
     translations = [text for _, text in sorted(generated(done.stdout))]
     expected = sacrebleu.corpus_chrf(translations, [toy.lines("de")]).score
@@ -92,7 +92,8 @@ def test_cells_of_small_pools_are_what_the_task_decodes(
     """Small pools were never sampled by themselves in the sweep: they are the first draws of the large ones."""
     workspace = Workspace([*toy_flags(toy), "--task", "translation_dcmbr", "--batch-size", "7"])
     model = workspace.load(str(toy.checkpoint))
-    options = Namespace(decoding="dcmbr", temp_hyp=str(temp_hyp), temp_ref=str(temp_ref), num_hyp=3, seed=5)
+    pools = {"temp_hyp": str(temp_hyp), "temp_ref": str(temp_ref), "num_hyp": 3, "draws": "independent"}
+    options = Namespace(decoding="dcmbr", seed=5, **pools)
     generator = workspace.task.build_generator(model.members, options)
     found = {}
     for sample in workspace.batches(model):

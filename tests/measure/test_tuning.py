@@ -93,7 +93,7 @@ def test_fairseq_generate_with_the_flags_scores_what_was_promised(
     assert shown[0].split()[-1] == "0.7"
     (found,) = (line for line in shown if line.startswith("best: "))
     assert found.startswith("best: T_h = 0.4, T_r = 0.7, chrF ")
-    pools = "N = 4; T_h = 0.4, 1.5; T_r = 0.7; reference pools: separate; draws: independent"
+    pools = "N = 4; T_h = 0.4, 1.5; T_r = 0.7; reference pools: separate; draws: arithmetic"
     assert {"test set: data-bin-en-de, valid, 40 sentences", "seed: 1", pools} <= set(shown)
     assert sum(line.startswith(("decided by: chrF", "judged by: chrF")) for line in shown) == 2
     done = fairseq("generate", *toy_flags(toy, "valid"), "--path", toy.checkpoint, *best.read_text().split())
