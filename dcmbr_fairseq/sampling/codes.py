@@ -9,11 +9,13 @@ unbiased, with less variance, and there are more distinct texts.
 The codes are the van der Corput sequence plus one shift, keyed by sentence and stream, modulo 1: the first k of them
 are evenly spaced for every k, so that the first 10 draws of a pool of 50 are the pool of 10.
 
-A code loses as many of its 53 bits as its prefix is improbable. Once its own prefix has, in the distribution that is
-drawn from, less than :data:`SPENT`, a draw goes on by its keyed uniforms: equal in law, for what is left of the code is
-uniform given the prefix; and by then it is nearly always alone, so that there is nothing left to spread. Until then at
-least 32 bits are left. The rule looks at the draw alone. (Whether it is alone on its row depends on the others: a pool
-of 10 would not be the beginning of a pool of 50.)
+A code loses as many of its 53 bits as its prefix is improbable, and as much as it is stretched, so is what rounding has
+put into the probabilities of its prefix: where the logits' last bits depend on the batch, as on a GPU, codes that were
+followed to the end would turn with them. Once its own prefix has, in the distribution that is drawn from, less than
+:data:`SPENT`, a draw goes on by its keyed uniforms: equal in law, for what is left of the code is uniform given the
+prefix; and by then, in pools of up to some hundreds, it is nearly always alone: there is nothing left to spread. Until
+then at least 42 bits are left, and rounding counts a thousandfold at most. The rule looks at the draw alone. (Whether
+it is alone on its row depends on the others: a pool of 10 would not be the beginning of a pool of 50.)
 """
 
 import math
@@ -22,7 +24,7 @@ from collections.abc import Sequence
 import numpy as np
 
 #: Log-probability of a prefix below which its code is spent; part of the definition of the draws.
-SPENT = -20 * math.log(2)
+SPENT = -10 * math.log(2)
 
 #: Block of the Philox counter that the shift is taken from; the keyed uniforms are those of block 0.
 _SHIFT_BLOCK = 1

@@ -4,7 +4,7 @@
 
 The linear layers of our decoder are replaced: by torch's dynamic quantisation (``quantize_dynamic``: int8 weights, the
 activations quantised at each call), or by products in bfloat16. Time and memory at Transformer-base dimensions with
-random weights, 50 draws of 4 sentences; draws and choices of the checkpoint, beside those in float32 with the same
+random weights, ``--draws`` of 4 sentences; draws and choices of the checkpoint, beside those in float32 with the same
 random numbers. Prints one JSON object.
 """
 
@@ -43,11 +43,12 @@ def main() -> None:
         parser.add_argument(name, type=Path)
     parser.add_argument("--sentences", type=int, default=64)
     parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--draws", type=int, default=50, help="of a sentence at base dimensions (default: 50)")
     parser.add_argument("--length", type=int, default=16, help="tokens of a translation at base dimensions")
     args = parser.parse_args()
     torch.set_num_threads(1)
     world = decoding.trained_world(args.checkpoint, args.data, args.text, args.bpe_codes, args.sentences)
-    report = {"speed at base dimensions": speed(args.runs, max_len=args.length)}
+    report = {"speed at base dimensions": speed(args.runs, args.draws, args.length)}
     report["draws of the checkpoint"] = draws(world)
     print(json.dumps(report, indent=2))
 

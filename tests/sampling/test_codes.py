@@ -1,5 +1,6 @@
 """Arithmetic draws: each alone is an exact sample, whatever the pool, batch and passes; together they are spread."""
 
+import copy
 import itertools
 import math
 from collections import Counter
@@ -8,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from random_inputs import inputs
@@ -162,6 +164,24 @@ def test_codes_are_spent_in_the_large_tree(large: Any) -> None:
     """Otherwise the tests below would not see the threshold."""
     pools = arithmetic(large, SOURCES, [PoolSpec(50, 1.0, 0)])
     assert min(pool.sampling_log_prob.min() for (pool,) in pools) < 1.5 * codes.SPENT
+
+
+def test_rounding_turns_few_draws(large: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a GPU the last bits of logits depend on the batch: a code that is stretched without end stretches them too."""
+    other = copy.deepcopy(large)
+    with torch.no_grad():
+        weight = other.decoder.output_projection.weight
+        weight *= 1 + 1e-6 * torch.randn(weight.shape, generator=torch.Generator().manual_seed(1))
+
+    def turned() -> float:
+        pools = [arithmetic(model, SOURCES, [PoolSpec(200, 1.0, 0)]) for model in (large, other)]
+        one, two = ([target for (pool,) in found for target in drawn(pool)] for found in pools)
+        return float(np.mean([a != b for a, b in zip(one, two, strict=True)]))
+
+    found = turned()
+    assert found < 0.02
+    monkeypatch.setattr(prefix_sampler, "SPENT", -20 * math.log(2))
+    assert turned() > 5 * max(found, 0.01)
 
 
 @pytest.mark.parametrize("temperature", [0.3, 0.5, 0.7, 1.0])

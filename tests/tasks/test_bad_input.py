@@ -466,7 +466,7 @@ def test_a_users_own_utility_is_found_in_the_current_folder(
     out = dict(generated(fairseq_here.generate(*run)))
     for record in read_records(path):
         assert len(out[int(record.id)]) == max(map(len, record.pools.hypotheses.texts))
-        assert record.fields["signature"] == "longest"
+        assert record.fields["signature"] == "longest|draws:arithmetic"
 
 
 def test_a_utility_that_gives_no_numbers_is_refused(refused: Refused, own_utility: str, tmp_path: Path) -> None:
