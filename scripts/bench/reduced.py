@@ -18,7 +18,7 @@ import contextlib  # noqa: E402
 import functools  # noqa: E402
 import json  # noqa: E402
 import warnings  # noqa: E402
-from collections.abc import Callable, Iterator  # noqa: E402
+from collections.abc import Callable, Iterator, Sequence  # noqa: E402
 from pathlib import Path  # noqa: E402
 from typing import Any  # noqa: E402
 from unittest.mock import patch  # noqa: E402
@@ -43,13 +43,14 @@ def main() -> None:
         parser.add_argument(name, type=Path)
     parser.add_argument("--sentences", type=int, default=64)
     parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--kinds", nargs="+", default=list(KINDS), choices=list(KINDS))
     parser.add_argument("--draws", type=int, default=50, help="of a sentence at base dimensions (default: 50)")
     parser.add_argument("--length", type=int, default=16, help="tokens of a translation at base dimensions")
     args = parser.parse_args()
     torch.set_num_threads(1)
     world = decoding.trained_world(args.checkpoint, args.data, args.text, args.bpe_codes, args.sentences)
-    report = {"speed at base dimensions": speed(args.runs, args.draws, args.length)}
-    report["draws of the checkpoint"] = draws(world)
+    report = {"speed at base dimensions": speed(args.kinds, args.runs, args.draws, args.length)}
+    report["draws of the checkpoint"] = draws(args.kinds, world)
     print(json.dumps(report, indent=2))
 
 
@@ -105,17 +106,17 @@ def _joined(layers: tuple[nn.Linear, ...]) -> nn.Linear:
     return joined
 
 
-def speed(runs: int, size: int = 50, max_len: int = 16) -> dict[str, Any]:
+def speed(kinds: Sequence[str], runs: int, size: int = 50, max_len: int = 16) -> dict[str, Any]:
     """Milliseconds of a pool with each kind of weights, how many times faster than float32, and MiB of weights."""
     world = decoding.base_world()
-    made: dict[str, dict[Any, tuple[Product, int]]] = {kind: {} for kind in KINDS}
+    made: dict[str, dict[Any, tuple[Product, int]]] = {kind: {} for kind in kinds}
 
     def run(kind: str) -> Any:
         with reduced(KINDS[kind], made[kind]):
             return world.sample_pool(size, 0.5, max_len)
 
     contestants = {"float32": lambda: world.sample_pool(size, 0.5, max_len)}
-    contestants |= {kind: functools.partial(run, kind) for kind in KINDS}
+    contestants |= {kind: functools.partial(run, kind) for kind in kinds}
     times = medians(contestants, runs)  # the runs that are not timed make the layers
     report: dict[str, Any] = {"rows": world.sample_pool(size, 0.5, max_len).rows}
     for kind, found in times.items():
@@ -123,17 +124,18 @@ def speed(runs: int, size: int = 50, max_len: int = 16) -> dict[str, Any]:
         report[kind] = {"ms": found.rounded(0), "times_as_fast_as_float32": faster}
     for kind, layers in made.items():
         report[kind]["weights_mib"] = round(sum(count for _, count in layers.values()) / 2**20, 1)
-    report["float32"]["weights_mib"] = 4 * report["int8"]["weights_mib"]
+    replaced = {layer for layers in made.values() for joined in layers for layer in joined}
+    report["float32"]["weights_mib"] = round(sum(4 * layer.weight.numel() for layer in replaced) / 2**20, 1)
     return report
 
 
-def draws(world: World, size: int = 50, temperature: float = 0.5) -> dict[str, Any]:
+def draws(kinds: Sequence[str], world: World, size: int = 50, temperature: float = 0.5) -> dict[str, Any]:
     """How many draws are those of float32, how far the model's log-probabilities move, how often choices are the same,
     and what the other choices are worth by the pool in float32."""
     exact = _pools(world, size, temperature)
     report = {}
-    for kind, make in KINDS.items():
-        with reduced(make, {}):
+    for kind in kinds:
+        with reduced(KINDS[kind], {}):
             found = _pools(world, size, temperature)
         same = [a == b for one, other in zip(exact, found, strict=True)
                 for a, b in zip(one.texts, other.texts, strict=True)]  # fmt: skip

@@ -50,5 +50,5 @@ def test_products_are_close_to_exact_ones(kind: str) -> None:
 
 def test_the_report_compares_draws_with_those_of_float32(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reduced, "KINDS", {"the same": lambda joined: (joined, 4 * joined.weight.numel())})
-    found = reduced.draws(world, 20, 0.5)["the same"]
+    found = reduced.draws(["the same"], world, 20, 0.5)["the same"]
     assert found["same_draws"] == found["same_choices"] == 1 and found["log_prob_moves_by"] == 0
