@@ -26,10 +26,12 @@ def figure_cost(rows: Sequence[Cells], temperature: float) -> Drawn:
         rows: with system, num_hyp, seconds (of a sentence, of the processor), metric, score.
         temperature: has no meaning here.
     """
+    from matplotlib.ticker import LogLocator, NullLocator
+
     require(rows, ("system", "num_hyp", "seconds", "score"), "the figure of cost")
     refuse_mixture(rows, METRIC)
     one_test_set(rows, models_by=())
-    figure, (axes,) = new_figure(6.4, 3.8)
+    figure, (axes,) = new_figure(7.4, 4.0)
     systems = list(dict.fromkeys(row["system"] for row in rows))
     for system, style in zip(systems, styles(len(systems)), strict=True):
         own = [row for row in rows if row["system"] == system]
@@ -44,9 +46,9 @@ def figure_cost(rows: Sequence[Cells], temperature: float) -> Drawn:
             axes.annotate(label(size), (x, y), textcoords="offset points", xytext=(3, -8), fontsize=6,
                           color=style.color)  # fmt: skip
     axes.set_xscale("log")
-    for formatted in (axes.xaxis.set_major_formatter, axes.xaxis.set_minor_formatter):
-        formatted(lambda second, _: f"{second:g}")
-    axes.tick_params(axis="x", which="minor", labelsize=6)
+    axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    axes.xaxis.set_major_formatter(lambda second, _: f"{second:g}")
+    axes.xaxis.set_minor_locator(NullLocator())
     axes.set(xlabel="seconds a sentence, one thread", ylabel=score_label(rows))
     axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
     return Drawn(figure, rows)

@@ -97,6 +97,8 @@ def main() -> None:
     parser.add_argument("output", type=Path, help="the table")
     parser.add_argument("--path", required=True, help="checkpoint")
     parser.add_argument("--distilled", help="checkpoint of a model that has learnt from the other's translations")
+    parser.add_argument("--name", help="of the model in tables (default: the checkpoint's)")
+    parser.add_argument("--test-set", help="its name in tables (default: that of the data folder, and the direction)")
     parser.add_argument("--first", type=int, help="the first so many sentences (default: all)")
     parser.add_argument(
         "--temperatures", type=_temperatures, default=(0.5, 0.3),
@@ -128,8 +130,8 @@ def _numbers(text: str) -> tuple[int, ...]:
 def measure(args: argparse.Namespace, flags: list[str]) -> None:
     """Measure what the journal lacks, and write the table."""
     workspace = Workspace(flags, args.first)
-    model = workspace.load(args.path)
-    experiment = Experiment(workspace, [model], workspace.test_set())
+    model = workspace.load(args.path, args.name)
+    experiment = Experiment(workspace, [model], args.test_set or workspace.test_set())
     options = MetricOptions(arguments=args.metric_args)
     metrics = [build_metric(name, options) for name in args.metrics.split(",")]
     settings = {**experiment.fingerprints(), **vars(args), "output": None, "flags": flags}

@@ -39,8 +39,9 @@ def table(toy: Toy, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """All systems, the distilled model being another one."""
     output = tmp_path_factory.mktemp("frontier") / "cost.tsv"
     chosen = Namespace(
-        output=output, path=str(toy.checkpoint), distilled=str(toy.other), first=FIRST, temperatures=(0.5, 0.3),
-        beams=(1, 3), num_hyp=(4, 9), fairseq_to=4, saving_from=9, seeds=(1, 2), metrics="chrf,bleu", metric_args={},
+        output=output, path=str(toy.checkpoint), distilled=str(toy.other), name="toy", test_set="tests", first=FIRST,
+        temperatures=(0.5, 0.3), beams=(1, 3), num_hyp=(4, 9), fairseq_to=4, saving_from=9, seeds=(1, 2),
+        metrics="chrf,bleu", metric_args={},
     )  # fmt: skip
     frontier.measure(chosen, [*flags(toy), "--cpu"])
     return output
@@ -82,7 +83,8 @@ def test_whole_decodes_say_how_much_work_they_are() -> None:
 
 def test_a_cut_off_run_goes_on(toy: Toy, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     chosen = Namespace(
-        output=tmp_path / "cost.tsv", path=str(toy.checkpoint), distilled=None, first=2, temperatures=(0.5,),
+        output=tmp_path / "cost.tsv", path=str(toy.checkpoint), distilled=None, name=None, test_set=None, first=2,
+        temperatures=(0.5,),
         beams=(1,), num_hyp=(3,), fairseq_to=0, saving_from=9, seeds=(1,), metrics="chrf", metric_args={},
     )  # fmt: skip
     decoded: list[str] = []
@@ -109,5 +111,6 @@ def test_the_figure(table: Path, tmp_path: Path, caplog: Any) -> None:
     assert main(["plot", "cost", str(table), "--where", "metric=BLEU", "--output", str(tmp_path / "cost")]) == 0
     assert (tmp_path / "cost.png").stat().st_size > 10_000
     said = (tmp_path / "cost.txt").read_text("utf-8")
+    assert "# test set: tests, test, 6 sentences" in said and "# model: toy" in said
     assert "# N = 1, 3, 4, 9; draws: none, independent, arithmetic" in said and "# seeds: 1, 2" in said
     assert main(["plot", "cost", str(table), "--output", str(tmp_path / "both")]) == 1  # two metrics
