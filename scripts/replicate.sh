@@ -105,10 +105,10 @@ measure_now() {
         "$((SECONDS - start))" "$(nproc) x $(sed -n 's/^model name\s*: //p' /proc/cpuinfo | head -n 1)" "$shown" >>"$OUT/log.tsv"
 }
 
-# sweep TABLE FIRST SUBSET OPTION...: a sweep by chrF, whose pools are kept with the model.
+# sweep TABLE FIRST POOLS OPTION...: a sweep of the test set by chrF, whose pools are kept under that name.
 sweep() {
-    measure "$1" "$2" "$3" sweep --utilities chrf --draws independent --test-set "$TEST-$SRC-$TGT" \
-        --pools "$DIR/pools/$RUN" "${@:4}"
+    measure "$1" "$2" "$SUBSET" sweep --utilities chrf --draws independent --test-set "$TEST-$SRC-$TGT" \
+        --pools "$DIR/pools/$3" "${@:4}"
 }
 
 is_in() { [[ " $2 " == *" $1 "* ]]; }
@@ -117,19 +117,19 @@ wants() { is_in "$1" "$PARTS"; }
 # study: everything of the run that was begun.
 study() {
     local judged=(--metrics "$METRICS" --metric-args "$METRIC_ARGS" --references "$REFERENCES") grid=0.1,0.3,0.5,0.7,0.9,1
-    wants quality && sweep quality 0 "$SUBSET" "${judged[@]}" --num-hyp "$SIZES" --temp-hyp 0.5,1 --with-beam --beam 5 \
+    wants quality && sweep quality 0 "$RUN" "${judged[@]}" --num-hyp "$SIZES" --temp-hyp 0.5,1 --with-beam --beam 5 \
         --entropy --seeds "$SEED"
     [[ "$RUN" != ger* ]] || return 0
     wants ranks && measure ranks 0 "$SUBSET" ranks
     if is_in "$RUN" "$PAIR"; then
-        wants growth && sweep growth "$FIRST" "$SUBSET" --metrics chrf,bleu --num-hyp 5,10,50,100,250 --temp-hyp 0.3,0.5,1 \
+        wants growth && sweep growth "$FIRST" "$RUN" --metrics chrf,bleu --num-hyp 5,10,50,100,250 --temp-hyp 0.3,0.5,1 \
             --seeds 1,2,3
         wants topn && measure topn "$TOP_FIRST" "$SUBSET" topn --max-expansions 10000 --test-set "$TEST-$SRC-$TGT"
         if wants truncation; then truncations; fi
     fi
     if is_in "$RUN" "$MAIN"; then
-        wants temperature && sweep temperature "$FIRST" "$SUBSET" --metrics chrf --num-hyp 10 --temp-hyp "$grid" --seeds 1,2,3
-        wants roles && sweep roles "$FIRST" "$SUBSET" --metrics chrf --num-hyp 10 --temp-hyp "$grid" --temp-ref "$grid" \
+        wants temperature && sweep temperature "$FIRST" "$RUN" --metrics chrf --num-hyp 10 --temp-hyp "$grid" --seeds 1,2,3
+        wants roles && sweep roles "$FIRST" "$RUN" --metrics chrf --num-hyp 10 --temp-hyp "$grid" --temp-ref "$grid" \
             --ref-pool separate --seeds 1,2,3
         wants diversity && measure diversity "$FIRST" "$SUBSET" diversity --temperatures "$grid" --num-hyp 10 \
             --metrics chrf --test-set "$TEST-$SRC-$TGT" --pools "$DIR/pools/$RUN"
@@ -143,9 +143,7 @@ truncations() {
     for way in none topp-0.9 topp-0.7 topk-10 topk-5 epsilon-0.02 epsilon-0.05; do
         local flags=()
         [[ "$way" == none ]] || flags=("--sampling-${way%-*}" "${way#*-}")
-        measure "truncation-$way" "$FIRST" "$SUBSET" sweep --utilities chrf --draws independent \
-            --test-set "$TEST-$SRC-$TGT" \
-            --pools "$DIR/pools/$RUN-$way" --metrics "$METRICS" --metric-args "$METRIC_ARGS" --num-hyp 50 \
+        sweep "truncation-$way" "$FIRST" "$RUN-$way" --metrics "$METRICS" --metric-args "$METRIC_ARGS" --num-hyp 50 \
             --temp-hyp 0.5,0.7,1 --seeds 1,2,3 "${flags[@]}"
     done
 }

@@ -2,7 +2,6 @@
 
 import argparse
 import json
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 
@@ -10,6 +9,7 @@ from dcmbr_fairseq.commands.shared import (
     DEFAULT_METRICS,
     add_output_arguments,
     add_whole_number,
+    describe_references,
     distinct_files,
     parse_metric_arguments,
     parse_metrics,
@@ -72,7 +72,7 @@ def run(args: argparse.Namespace) -> None:
     sources = read_segments(args.source, "--source") if args.source else None
     options = MetricOptions(args.lowercase, args.tokenize, parse_metric_arguments(args.metric_args))
     result = evaluate(systems, references, sources, parse_metrics(args.metrics), options, confidence)
-    test_set = f"references: {os.path.basename(args.references)}, {result.segments} segments"
+    test_set = describe_references(args.references, result.segments)
     write_output(show(result, args.format, test_set, seconds, confidence), args.output)
 
 

@@ -175,6 +175,11 @@ def with_notes(table: str, notes: Sequence[str], form: str) -> str:
     return table + "\n" + ("  \n" if form == "markdown" else "\n").join(comment + note for note in notes) + "\n"
 
 
+def describe_references(path: str, segments: int) -> str:
+    """The line of a table that says against which references it was made."""
+    return f"references: {os.path.basename(path)}, {segments} segments"
+
+
 def count_table(dropped: Mapping[str, int], kept: int, of: str) -> str:
     """What a filter has done: a line for each rule, and what is left ``of`` how much."""
     width = max(7, len(str(kept + sum(dropped.values()))))

@@ -2,7 +2,6 @@
 
 import argparse
 import json
-import os
 from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 from dcmbr_fairseq.commands.shared import (
     add_output_arguments,
     add_whole_number,
+    describe_references,
     distinct_files,
     parse_metric_arguments,
     parse_metrics,
@@ -116,10 +116,7 @@ def notes(found: Sequence[Compared], tests: Tests, references: str, segments: in
         for name, result in (("bootstrap", found[0].bootstrap), ("randomisation", found[0].randomisation))
         if result is not None
     ]
-    lines = [
-        f"references: {os.path.basename(references)}, {segments} segments",
-        f"{'; '.join(made)}, seed {tests.seed}",
-    ]
+    lines = [describe_references(references, segments), f"{'; '.join(made)}, seed {tests.seed}"]
     lines += [P_BOOTSTRAP] if tests.bootstrap else []
     lines += [P_RANDOMISATION] if tests.randomisation else []
     if tests.correction == "holm":

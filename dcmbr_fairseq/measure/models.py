@@ -70,6 +70,13 @@ class Model:
         return {"model": self.name, "label_smoothing": smoothing, "alpha": alpha, "beta": beta}
 
 
+class Translation(NamedTuple):
+    """A translation as text, and the log-probability of its tokens at temperature 1."""
+
+    text: str
+    log_prob: float
+
+
 class Corpus(NamedTuple):
     """The text of the split (or of its first sentences), by the sentence's number."""
 
@@ -229,15 +236,19 @@ class Workspace:
         real = target.ne(self.task.target_dictionary.pad())
         return real & (real.cumsum(dim=1) > language_tokens(self.task).forced)
 
-    def beam(self, model: Model) -> dict[int, list[str]]:
-        """fairseq's own beam search with ``--beam``, ``--lenpen`` ...: every sentence's translations, best first."""
+    def translations(self, model: Model) -> dict[int, list[Translation]]:
+        """What the task's generator makes of every sentence: its ``--nbest`` translations, best first; without
+        ``--decoding`` that is fairseq's own beam search, with ``--beam``, ``--lenpen`` ..."""
         generator = self.task.build_generator(model.members, self.cfg.generation)
         detokenize = self.texts(generator).target
-        found = {}
+        found: dict[int, list[Translation]] = {}
         for sample in self.batches(model):
             hypotheses = self.task.inference_step(generator, model.members, sample)
             for sentence, nbest in zip(sample["id"].tolist(), hypotheses, strict=True):
-                found[sentence] = [detokenize(one["tokens"].tolist()) for one in nbest]
+                found[sentence] = [
+                    Translation(detokenize(one["tokens"].tolist()), float(one["positional_scores"].sum()))
+                    for one in nbest[: self.cfg.generation.nbest]
+                ]
         return found
 
     def texts(self, generator: Any) -> TextSide:

@@ -144,8 +144,8 @@ class Judge:
 
 def beam_rows(workspace: Workspace, model: Model, judge: Judge) -> Iterator[Row]:
     """The rows of fairseq's own beam search."""
-    found = workspace.beam(model)
-    for row in judge.rows([found[sentence][0] for sentence in workspace.ids]):
+    found = workspace.translations(model)
+    for row in judge.rows([found[sentence][0].text for sentence in workspace.ids]):
         yield {"decoding": "beam", "ref_pool": None, "draws": None, **dict.fromkeys(_SETTINGS), **row}
 
 

@@ -10,7 +10,6 @@ encoder, the sources' keys and values, what is read back in the end) is counted 
 import argparse
 import json
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import decoding
@@ -23,14 +22,12 @@ from dcmbr_fairseq.decoders.transformer import TransformerDecoder
 def main() -> None:
     """Count and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    for name in ("checkpoint", "data", "text", "bpe_codes"):
-        parser.add_argument(name, type=Path)
-    parser.add_argument("--sentences", type=int, default=8)
+    decoding.add_world_arguments(parser, sentences=8)
     parser.add_argument("--size", type=int, default=20)
     parser.add_argument("--temperature", type=float, default=0.5)
     parser.add_argument("--places", action="store_true", help="where the copies and waits come from, too")
     args = parser.parse_args()
-    world = decoding.trained_world(args.checkpoint, args.data, args.text, args.bpe_codes, args.sentences)
+    world = decoding.given_world(args)
     print(json.dumps(budget(world, args.size, args.temperature, args.places), indent=2))
 
 

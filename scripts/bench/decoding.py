@@ -5,6 +5,7 @@ the decoder rows that were forwarded and ``tokens`` the tokens drawn: on a large
 memory is what a first run needs beyond the model.
 """
 
+import argparse
 import itertools
 import subprocess
 import tempfile
@@ -105,6 +106,18 @@ def trained_world(checkpoint: Path, data: Path, text: Path, bpe_codes: Path, sen
         return TextSide(*(Detokenizer(side, None, bpe, tokenizer, ignore) for side in sides))
 
     return World(model, task.target_dictionary, sample, texts)
+
+
+def add_world_arguments(parser: argparse.ArgumentParser, sentences: int) -> None:
+    """What :func:`given_world` needs."""
+    for name in ("checkpoint", "data", "text", "bpe_codes"):
+        parser.add_argument(name, type=Path)
+    parser.add_argument("--sentences", type=int, default=sentences)
+
+
+def given_world(args: argparse.Namespace) -> World:
+    """The checkpoint and the batch of a command line."""
+    return trained_world(args.checkpoint, args.data, args.text, args.bpe_codes, args.sentences)
 
 
 def random_world(

@@ -12,8 +12,8 @@ naming them, and ``report`` may look at any time.
 
 Rules: ``counts`` is the product's. ``model``: references weigh their model probability. ``grow``: N grows from 16 to 32
 to 64 until the choice stays the same; its rows are those of the passes that it takes. With ``--with-beam`` (and
-fairseq's ``--beam``) also ``beam``: the translations of beam search are the hypotheses and the draws the references
-alone; and ``both``: these translations stand beside the draws as hypotheses.
+fairseq's ``--beam`` and ``--nbest``) also ``beam``: the translations of beam search are the hypotheses, the draws the
+references alone; and ``both``: these translations stand beside the draws as hypotheses.
 """
 
 import os
@@ -141,8 +141,9 @@ class Bench:
         store.sample(list(keys.values()))
         self.truth = {t: store.read(key) for t, key in keys.items()}
         self._expected = {t: ByText(functools.partial(self._expected_utilities, t)) for t in self.temperatures}
-        beam = self.workspace.beam(self.model) if args.with_beam else {}
-        self.beam = [list(dict.fromkeys(beam[sentence])) for sentence in self.workspace.ids] if beam else None
+        beam = self.workspace.translations(self.model) if args.with_beam else {}
+        lists = [[one.text for one in beam[sentence]] for sentence in self.workspace.ids] if beam else None
+        self.beam = None if lists is None else [list(dict.fromkeys(texts)) for texts in lists]
         self._segments = [ByText(functools.partial(self._rows_of, metric)) for metric in self.metrics]
 
     def rows(self, kind: str, seed: int) -> Iterator[Row]:

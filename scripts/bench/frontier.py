@@ -32,14 +32,14 @@ import torch  # noqa: E402
 from fairseq.sequence_generator import EnsembleModel  # noqa: E402
 from tqdm import tqdm  # noqa: E402
 
-from dcmbr_fairseq.evaluation.metrics import Metric, MetricOptions, build_metric, total_score  # noqa: E402
-from dcmbr_fairseq.evaluation.uncertainty import contributions, standard_error  # noqa: E402
+from dcmbr_fairseq.measure.cells import without_statistics  # noqa: E402
 from dcmbr_fairseq.measure.experiment import Experiment  # noqa: E402
-from dcmbr_fairseq.measure.models import Model, Workspace  # noqa: E402
+from dcmbr_fairseq.measure.grid import Plan, Sizes  # noqa: E402
+from dcmbr_fairseq.measure.models import Translation, Workspace  # noqa: E402
+from dcmbr_fairseq.measure.sweep import Judge, choose  # noqa: E402
 from dcmbr_fairseq.pools.draws import TextPool  # noqa: E402
 from dcmbr_fairseq.pools.sentence import Pools  # noqa: E402
-from dcmbr_fairseq.present.tidy import Journal, Row  # noqa: E402
-from dcmbr_fairseq.rules import build_rule  # noqa: E402
+from dcmbr_fairseq.present.tidy import Journal  # noqa: E402
 from dcmbr_fairseq.sampling.prefix_sampler import PrefixSampler, Sampled  # noqa: E402
 from dcmbr_fairseq.utilities import build_utility  # noqa: E402
 
@@ -132,8 +132,10 @@ def measure(args: argparse.Namespace, flags: list[str]) -> None:
     workspace = Workspace(flags, args.first)
     model = workspace.load(args.path, args.name)
     experiment = Experiment(workspace, [model], args.test_set or workspace.test_set())
-    options = MetricOptions(arguments=args.metric_args)
-    metrics = [build_metric(name, options) for name in args.metrics.split(",")]
+    temperatures = [(t, t) for t in args.temperatures]
+    plan = Plan([Sizes(n, n) for n in args.num_hyp], temperatures, metrics=args.metrics.split(","),
+                metric_args=args.metric_args)  # fmt: skip
+    judge = Judge(plan, experiment.corpus)
     settings = {**experiment.fingerprints(), **vars(args), "output": None, "flags": flags}
     journal = Journal(args.output, {name: str(value) for name, value in settings.items()})
     contestants = list(systems(args))
@@ -145,18 +147,9 @@ def measure(args: argparse.Namespace, flags: list[str]) -> None:
         own = {**experiment.columns(model), "system": by_key[key].name, "num_hyp": by_key[key].size,
                "draws": by_key[key].draws, "seed": key[0]}  # fmt: skip
         cost = {"seconds": round(seconds / len(translations), 6), "rows": rows / len(translations)}
-        journal.add(key, [{**own, **cost, **row} for row in judged(experiment, metrics, translations)])
+        journal.add(key, [{**own, **cost, **row} for row in without_statistics(list(judge.rows(translations)))])
+    judge.close()
     journal.finish(journal.rows(keys))
-
-
-def judged(experiment: Experiment, metrics: Sequence[Metric], translations: Sequence[str]) -> Iterator[Row]:
-    """The score by each metric."""
-    sources, references = (list(side.values()) for side in experiment.corpus)
-    for metric in metrics:
-        rows = metric.segments(translations, references, sources)
-        yield {"metric": metric.label, "score": total_score(metric, rows),
-               "standard_error": standard_error(contributions(rows, metric.score)),
-               "signature": metric.signature()}  # fmt: skip
 
 
 def decode(
@@ -176,28 +169,21 @@ def decode(
     torch.manual_seed(seed)  # fairseq's samples
     with counted_rows() as rows:
         start = time.process_time()
-        found = dict(translated(workspace, model, system))
+        found = workspace.translations(model)
+        lists = [found[sentence] for sentence in experiment.workspace.ids]
+        texts = decided(lists) if "--sampling" in system.flags else [nbest[0].text for nbest in lists]
         seconds = time.process_time() - start
-    return [found[sentence] for sentence in experiment.workspace.ids], seconds, rows[0]
+    return texts, seconds, rows[0]
 
 
-def translated(workspace: Workspace, model: Model, system: System) -> Iterator[tuple[int, str]]:
-    """Each sentence's number and translation."""
-    task, generation = workspace.task, workspace.cfg.generation
-    generator = task.build_generator(model.members, generation)
-    detokenize = workspace.texts(generator).target
-    utility, rule = build_utility("chrf", {}), build_rule("exact", {})
-    for sample in workspace.batches(model):
-        lists = task.inference_step(generator, model.members, sample)
-        for sentence, nbest in zip(sample["id"].tolist(), lists, strict=True):
-            if "--sampling" not in system.flags:
-                yield sentence, detokenize(nbest[0]["tokens"].tolist())
-                continue
-            texts = [detokenize(one["tokens"].tolist()) for one in nbest]
-            scores = [float(one["positional_scores"].sum()) for one in nbest]
-            candidates = Pools.of([TextPool.from_draws(texts, scores, scores)]).candidates()
-            (decision,) = rule.decide([candidates], utility, 1)
-            yield sentence, candidates.hypotheses[int(decision.order[0])]
+def decided(samples: Sequence[Sequence[Translation]]) -> list[str]:
+    """The samples with the highest expected chrF, as many a sentence for all."""
+    pools = []
+    for drawn in samples:
+        log_probs = [one.log_prob for one in drawn]
+        pools.append(Pools.of([TextPool.from_draws([one.text for one in drawn], log_probs, log_probs)]))
+    size = len(samples[0])
+    return choose(pools, build_utility("chrf", {}), [Sizes(size, size)])[0]
 
 
 @contextlib.contextmanager

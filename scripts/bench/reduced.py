@@ -19,8 +19,7 @@ import functools  # noqa: E402
 import json  # noqa: E402
 import warnings  # noqa: E402
 from collections.abc import Callable, Iterator, Sequence  # noqa: E402
-from pathlib import Path  # noqa: E402
-from typing import Any  # noqa: E402
+from typing import Any, NamedTuple  # noqa: E402
 from unittest.mock import patch  # noqa: E402
 
 import decoding  # noqa: E402
@@ -31,6 +30,11 @@ from timing import medians, ratio  # noqa: E402
 from torch import Tensor, nn  # noqa: E402
 
 from dcmbr_fairseq.decoders import transformer  # noqa: E402
+from dcmbr_fairseq.decoding.texts import text_pool  # noqa: E402
+from dcmbr_fairseq.measure.grid import Sizes  # noqa: E402
+from dcmbr_fairseq.measure.sweep import choose  # noqa: E402
+from dcmbr_fairseq.pools.draws import TextPool  # noqa: E402
+from dcmbr_fairseq.pools.sentence import Pools  # noqa: E402
 from dcmbr_fairseq.utilities.chrf import ChrfUtility  # noqa: E402
 
 Product = Callable[[Tensor], Tensor]
@@ -39,16 +43,14 @@ Product = Callable[[Tensor], Tensor]
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    for name in ("checkpoint", "data", "text", "bpe_codes"):
-        parser.add_argument(name, type=Path)
-    parser.add_argument("--sentences", type=int, default=64)
+    decoding.add_world_arguments(parser, sentences=64)
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--kinds", nargs="+", default=list(KINDS), choices=list(KINDS))
     parser.add_argument("--draws", type=int, default=50, help="of a sentence at base dimensions (default: 50)")
     parser.add_argument("--length", type=int, default=16, help="tokens of a translation at base dimensions")
     args = parser.parse_args()
     torch.set_num_threads(1)
-    world = decoding.trained_world(args.checkpoint, args.data, args.text, args.bpe_codes, args.sentences)
+    world = decoding.given_world(args)
     report = {"speed at base dimensions": speed(args.kinds, args.runs, args.draws, args.length)}
     report["draws of the checkpoint"] = draws(args.kinds, world)
     print(json.dumps(report, indent=2))
@@ -137,12 +139,13 @@ def draws(kinds: Sequence[str], world: World, size: int = 50, temperature: float
     for kind in kinds:
         with reduced(KINDS[kind], {}):
             found = _pools(world, size, temperature)
-        same = [a == b for one, other in zip(exact, found, strict=True)
-                for a, b in zip(one.texts, other.texts, strict=True)]  # fmt: skip
-        moved = [abs(one.log_probs[text] - other.log_probs[text]) for one, other in zip(exact, found, strict=True)
-                 for text in one.log_probs.keys() & other.log_probs.keys()]  # fmt: skip
-        choices = [(_choice(one.texts), _choice(other.texts)) for one, other in zip(exact, found, strict=True)]
-        worth = [ChrfUtility().pairwise(list(pair), one.texts).mean(axis=1)
+        pairs = list(zip(exact, found, strict=True))
+        same = [a == b for one, other in pairs for a, b in zip(one.by_draw(), other.by_draw(), strict=True)]
+        moved = [abs(one.log_probs[tokens] - other.log_probs[tokens]) for one, other in pairs
+                 for tokens in one.log_probs.keys() & other.log_probs.keys()]  # fmt: skip
+        choices = list(zip(*(choose([Pools.of([pool.texts]) for pool in pools], ChrfUtility(), [Sizes(size, size)])[0]
+                             for pools in (exact, found)), strict=True))  # fmt: skip
+        worth = [ChrfUtility().pairwise(list(pair), one.texts.texts) @ one.texts.weights()
                  for pair, one in zip(choices, exact, strict=True)]  # fmt: skip
         report[kind] = {
             "same_draws": round(float(np.mean(same)), 3), "log_prob_moves_by": round(float(np.mean(moved)), 4),
@@ -152,25 +155,22 @@ def draws(kinds: Sequence[str], world: World, size: int = 50, temperature: float
     return report
 
 
-class _Pool:
-    """The texts of the draws of one sentence, and the log-probability of each sequence."""
+class _Pool(NamedTuple):
+    """The draws of one sentence as texts, and the log-probability of each token sequence."""
 
-    def __init__(self, texts: list[str], log_probs: dict[bytes, float]) -> None:
-        self.texts, self.log_probs = texts, log_probs
+    texts: TextPool
+    log_probs: dict[bytes, float]
+
+    def by_draw(self) -> list[str]:
+        return [self.texts.texts[draw] for draw in self.texts.draws]
 
 
 def _pools(world: World, size: int, temperature: float) -> list[_Pool]:
-    side, found = world.texts(), []
+    detokenize, found = world.texts().target, []
     for (pool,) in world.sample_pool(size, temperature).pools:
-        texts = [side.target(tokens.tolist()) for tokens in pool.tokens]
         log_probs = {t.tobytes(): float(p) for t, p in zip(pool.tokens, pool.log_prob, strict=True)}
-        found.append(_Pool([texts[draw] for draw in pool.draws], log_probs))
+        found.append(_Pool(text_pool(pool, detokenize), log_probs))
     return found
-
-
-def _choice(texts: list[str]) -> str:
-    """The best of a pool by chrF."""
-    return texts[int(ChrfUtility().pairwise(texts, texts).mean(axis=1).argmax())]
 
 
 if __name__ == "__main__":

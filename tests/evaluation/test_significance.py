@@ -4,6 +4,7 @@ import json
 import math
 import random
 import re
+from pathlib import Path
 from collections import Counter
 
 import numpy as np
@@ -249,7 +250,8 @@ def test_command_tokenises_first_and_reports_both_systems(tmp_path, capsys):
         assert expected in capsys.readouterr().out
     assert main([*command, "--test", "randomisation"]) == 0
     out = capsys.readouterr().out
-    assert "randomisation, 200 samples, seed 12345" in out and "p boot" not in out
+    head = f"references: {Path(paths[0]).name}, 60 segments\n"
+    assert f"{head}randomisation, 200 samples, seed 12345" in out and "p boot" not in out
     assert "6 comparisons, of which none is corrected for the others" in out
 
 
