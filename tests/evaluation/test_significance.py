@@ -4,8 +4,8 @@ import json
 import math
 import random
 import re
-from pathlib import Path
 from collections import Counter
+from pathlib import Path
 
 import numpy as np
 import pytest
