@@ -8,10 +8,10 @@
 # CONFIG is the model's config below configs/, MODEL its checkpoint, SOURCES plain text (or .gz), a sentence a line: what
 # the model was trained on, or any text of its source language. KEY=VALUE changes the fine-tuning
 # (configs/recipe/distillation.yaml). The steps, of which each is kept with its settings and none is made twice:
-#   OUT/sources          the text, tokenised and segmented as the model's
-#   OUT/decode/PIECE     its translations, PIECE sentences each, with their records; JOBS pieces at a time
-#   OUT/pairs            the training text: sources and choices without bad teachers (OUT/pairs/report.json counts them)
-#   OUT/bin              the same as tensors, by the model's own dictionaries
+#   TEXT/sources         the text, tokenised and segmented as the model's
+#   TEXT/decode/PIECE    its translations, PIECE sentences each, with their records; JOBS pieces at a time
+#   TEXT/pairs           the training text: sources and choices without bad teachers (TEXT/pairs/report.json counts them)
+#   TEXT/bin             the same as tensors, by the model's own dictionaries
 #   OUT/checkpoints, OUT/distilled.pt        fine-tuning, and the mean of the last AVERAGE checkpoints
 #   OUT/test, OUT/results.{text,json,tsv}    the test set by beam 5 and DC-MBR of MODEL, and by beam 1, beam 5 and DC-MBR
 #                                            of the distilled model; OUT/significance.text against MODEL's beam of 5
@@ -36,6 +36,7 @@ MODEL="$2"
 SOURCES="$3"
 OUT="$4"
 shift 4
+TEXT="${TEXT:-$OUT}"
 SRC="${SRC:-en}" TGT="${TGT:-de}"
 TEST="${TEST:-test_2016_flickr}"
 TEACHER="${TEACHER:-dcmbr}"
@@ -75,8 +76,8 @@ segmented() {
 in_pieces() {
     local names
     mkdir -p "$1/text"
-    split --lines="$PIECE" --numeric-suffixes --suffix-length=5 --additional-suffix=".$SRC" "$OUT/sources/bpe.$SRC" "$1/text/bpe"
-    split --lines="$PIECE" --numeric-suffixes --suffix-length=5 --additional-suffix=".$SRC" "$OUT/sources/raw.$SRC" "$1/text/raw"
+    split --lines="$PIECE" --numeric-suffixes --suffix-length=5 --additional-suffix=".$SRC" "$TEXT/sources/bpe.$SRC" "$1/text/bpe"
+    split --lines="$PIECE" --numeric-suffixes --suffix-length=5 --additional-suffix=".$SRC" "$TEXT/sources/raw.$SRC" "$1/text/raw"
     names="$(find "$1/text" -name "bpe*.$SRC" | sort | sed "s/\.$SRC\$//" | paste -sd ,)"
     preprocess "$SRC" "$TGT" "$1/bin" --only-source --srcdict "$BIN/dict.$SRC.txt" --testpref "$names"
     cp "$BIN/dict.$TGT.txt" "$1/bin/"
@@ -90,7 +91,7 @@ decode_all() {
     for piece in "${PIECES[@]}"; do
         while (($(jobs -rp | wc -l) >= at_once)); do wait -n || failed=yes; done
         [[ -z "$failed" ]] || break
-        translate "sources, $piece of ${#PIECES[@]}" "$OUT/decode/$piece" "$OUT/pieces/bin" "$piece" "$MODEL" "$TEACHER" &
+        translate "sources, $piece of ${#PIECES[@]}" "$TEXT/decode/$piece" "$TEXT/pieces/bin" "$piece" "$MODEL" "$TEACHER" &
     done
     while [[ -n "$(jobs -rp)" ]]; do wait -n || failed=yes; done
     [[ -z "$failed" ]] || die "a piece of the sources was not decoded (see above): run this again, it goes on from there"
@@ -102,15 +103,15 @@ pairs_of() {
     mkdir -p "$1"
     if [[ "$TEACHER" == *mbr ]]; then
         for piece in "${PIECES[@]}"; do
-            records+=("$OUT/decode/$piece/$LABEL/pools.jsonl")
-            texts+=("$OUT/pieces/text/raw$(printf %05d "$((10#0${piece#test}))").$SRC")
+            records+=("$TEXT/decode/$piece/$LABEL/pools.jsonl")
+            texts+=("$TEXT/pieces/text/raw$(printf %05d "$((10#0${piece#test}))").$SRC")
         done
         dcmbr distill-data "${records[@]}" --sources "${texts[@]}" --out "${out[@]}" --max-ratio "$MAX_RATIO" \
             --drop-lowest "$DROP_LOWEST" --report "$1/report.json" >&2
     else
-        cat "$OUT/sources/raw.$SRC" >"${all[0]}"
+        cat "$TEXT/sources/raw.$SRC" >"${all[0]}"
         if [[ "$TEACHER" == beam ]]; then
-            for piece in "${PIECES[@]}"; do cat "$OUT/decode/$piece/$LABEL/hypotheses.txt"; done >"${all[1]}"
+            for piece in "${PIECES[@]}"; do cat "$TEXT/decode/$piece/$LABEL/hypotheses.txt"; done >"${all[1]}"
         else
             first_lines "$TEACHER" "${all[1]}"
         fi
@@ -133,7 +134,7 @@ mix() {
 # tensors_of OUT_DIR: the training text by the model's dictionaries, and the model's own validation set.
 tensors_of() {
     local lang file
-    for lang in "$SRC" "$TGT"; do segmented "$1/text/$lang" "$OUT/pairs/train.$lang" "$lang"; done
+    for lang in "$SRC" "$TGT"; do segmented "$1/text/$lang" "$TEXT/pairs/train.$lang" "$lang"; done
     mkdir -p "$1/text/both"
     for lang in "$SRC" "$TGT"; do mv "$1/text/$lang/bpe.$lang" "$1/text/both/train.$lang"; done
     preprocess "$SRC" "$TGT" "$1" --srcdict "$BIN/dict.$SRC.txt" --tgtdict "$BIN/dict.$TGT.txt" \
@@ -146,30 +147,30 @@ tensors_of() {
 on_test() { BEAM_FLAGS="--beam $4" NUM="$TEST_NUM" translate "test set" "$OUT/test/$1" "$BIN" test "$2" "$3"; }
 
 BEAM_FLAGS="${BEAM_FLAGS:---beam 5}"
-step "sources" "$OUT/text.$SRC" --with LIMIT --from "SOURCES=$SOURCES" -- first_lines "$SOURCES" {}
-step "segment the sources" "$OUT/sources" --from "$OUT/text.$SRC" "CODES=$CODES" -- segmented {} "$OUT/text.$SRC" "$SRC"
+step "sources" "$TEXT/text.$SRC" --with LIMIT --from "SOURCES=$SOURCES" -- first_lines "$SOURCES" {}
+step "segment the sources" "$TEXT/sources" --from "$TEXT/text.$SRC" "CODES=$CODES" -- segmented {} "$TEXT/text.$SRC" "$SRC"
 PIECES=() LABEL=
 if [[ "$TEACHER" =~ ^(dcmbr|mbr|beam)$ ]]; then
-    step "pieces of $PIECE sentences" "$OUT/pieces" --with PIECE --from "$OUT/sources" "DICT=$BIN/dict.$SRC.txt" -- in_pieces {}
-    count="$(find "$OUT/pieces/text" -name 'raw*' | wc -l)"
+    step "pieces of $PIECE sentences" "$TEXT/pieces" --with PIECE --from "$TEXT/sources" "DICT=$BIN/dict.$SRC.txt" -- in_pieces {}
+    count="$(find "$TEXT/pieces/text" -name 'raw*' | wc -l)"
     for ((i = 0; i < count; i++)); do PIECES+=("test${i/#0/}"); done
     LABEL="$(label "$TEACHER")"
     decode_all
     made=()
-    for piece in "${PIECES[@]}"; do made+=("$OUT/decode/$piece/$LABEL"); done
+    for piece in "${PIECES[@]}"; do made+=("$TEXT/decode/$piece/$LABEL"); done
 else
-    made=("$OUT/sources" "TEACHER=$TEACHER")
+    made=("$TEXT/sources" "TEACHER=$TEACHER")
 fi
 mixed=()
 for file in $MIX; do mixed+=("MIX$((${#mixed[@]} + 1))=$file"); done # numbered: which is the source matters
-step "training text" "$OUT/pairs" --with MAX_RATIO DROP_LOWEST --from "${made[@]}" "${mixed[@]}" -- pairs_of {}
+step "training text" "$TEXT/pairs" --with MAX_RATIO DROP_LOWEST --from "${made[@]}" "${mixed[@]}" -- pairs_of {}
 if [[ "${ONLY:-}" == text ]]; then
-    log "the training text: $OUT/pairs/train.$SRC, $OUT/pairs/train.$TGT"
+    log "the training text: $TEXT/pairs/train.$SRC, $TEXT/pairs/train.$TGT"
     exit
 fi
-step "binarise the training text" "$OUT/bin" --from "$OUT/pairs" "CODES=$CODES" "BIN=$BIN" -- tensors_of {}
+step "binarise the training text" "$TEXT/bin" --from "$TEXT/pairs" "CODES=$CODES" "BIN=$BIN" -- tensors_of {}
 
-"$ROOT/scripts/train.sh" "$CONFIG" "$OUT/bin" "$OUT/checkpoints" "$RECIPE" "task.source_lang=$SRC" \
+"$ROOT/scripts/train.sh" "$CONFIG" "$TEXT/bin" "$OUT/checkpoints" "$RECIPE" "task.source_lang=$SRC" \
     "task.target_lang=$TGT" "checkpoint.finetune_from_model=$(realpath "$MODEL")" "$@"
 average_run "$OUT/checkpoints" "$OUT/distilled.pt"
 

@@ -105,10 +105,13 @@ measure_now() {
         "$((SECONDS - start))" "$(nproc) x $(sed -n 's/^model name\s*: //p' /proc/cpuinfo | head -n 1)" "$shown" >>"$OUT/log.tsv"
 }
 
+# pools NAME FIRST: where the pools of that name are kept: those of the first sentences apart from those of all.
+pools() { echo "$DIR/pools/$1$([[ "$2" == 0 ]] || echo "-first$2")"; }
+
 # sweep TABLE FIRST POOLS OPTION...: a sweep of the test set by chrF, whose pools are kept under that name.
 sweep() {
     measure "$1" "$2" "$SUBSET" sweep --utilities chrf --draws independent --test-set "$TEST-$SRC-$TGT" \
-        --pools "$DIR/pools/$3" "${@:4}"
+        --pools "$(pools "$3" "$2")" "${@:4}"
 }
 
 is_in() { [[ " $2 " == *" $1 "* ]]; }
@@ -132,7 +135,7 @@ study() {
         wants roles && sweep roles "$FIRST" "$RUN" --metrics chrf --num-hyp 10 --temp-hyp "$grid" --temp-ref "$grid" \
             --ref-pool separate --seeds 1,2,3
         wants diversity && measure diversity "$FIRST" "$SUBSET" diversity --temperatures "$grid" --num-hyp 10 \
-            --metrics chrf --test-set "$TEST-$SRC-$TGT" --pools "$DIR/pools/$RUN"
+            --metrics chrf --test-set "$TEST-$SRC-$TGT" --pools "$(pools "$RUN" "$FIRST")"
     fi
     return 0
 }

@@ -5,12 +5,13 @@
 #   scripts/multi30k/distill.sh SRC TGT LS [TEACHER...]      for example: en de 0.1
 #
 # TEACHER: dcmbr, beam, references, dcmbr-ls0 (fine-tuning without label smoothing), other (DC-MBR translations of OTHER);
-# without any, all of them. The results are printed, and lie in WORK/SRC-TGT/distilled/RUN/TEACHER; entropy.tsv there holds
-# the token entropy of the models, and calibration.tsv what their pools promise against what the references say.
+# without any, all of them. Each is learnt at each of RATES. The results are printed, and lie in
+# WORK/SRC-TGT/distilled/RUN/TEACHER-RATE, the texts in distilled/RUN/text; entropy.tsv there holds the token entropy of
+# the models, and calibration.tsv what their pools promise against what the references say, of the last run of this script.
 #
 # Environment: OTHER (a file of sentences in SRC, for the teacher other), LIMIT (12000 sentences), DISTILL_UPDATES (300),
-# RATE (5e-4), PATIENCE (-1: all teachers get all updates; otherwise as checkpoint.patience), RUN (lsLS), WORK
-# (work/multi30k), and what scripts/distill.sh takes: NUM, TEST_NUM, METRICS ...
+# RATES ("5e-4": learning rates), PATIENCE (-1: all teachers get all updates; otherwise as checkpoint.patience), RUN
+# (lsLS), WORK (work/multi30k), and what scripts/distill.sh takes: NUM, TEST_NUM, METRICS ...
 
 # shellcheck source=scripts/lib.sh
 source "$(dirname "$0")/../lib.sh"
@@ -21,7 +22,7 @@ set_pair "$1" "$2"
 RUN="${RUN:-ls$3}"
 LIMIT="${LIMIT:-12000}"
 DISTILL_UPDATES="${DISTILL_UPDATES:-300}"
-RATE="${RATE:-5e-4}"
+read -r -a RATES <<<"${RATES:-5e-4}"
 PATIENCE="${PATIENCE:--1}"
 OTHER="${OTHER:-}"
 MODEL="$DIR/checkpoints/$RUN/averaged.pt"
@@ -33,7 +34,7 @@ teachers=("${@:4}")
 setup_venv meteor
 export DCMBR_USE_VENV_AS_IS=1 DATA="$DIR" SRC TGT TEST LIMIT
 
-# distilled TEACHER: one distillation.
+# distilled TEACHER RATE: one distillation. Those of one text share it.
 distilled() {
     local sources="$DIR/raw/train.$SRC" teacher="$1" changes=()
     case "$1" in
@@ -43,8 +44,8 @@ distilled() {
         other) teacher=dcmbr sources="${OTHER:?names a file of sentences in $SRC}" ;;
         *) die "unknown teacher $1: give dcmbr, beam, references, dcmbr-ls0 or other" ;;
     esac
-    TEACHER="$teacher" BASE_TEST="$DIR/decode/$RUN/$TEST" \
-        "$ROOT/scripts/distill.sh" multi30k/small "$MODEL" "$sources" "$OUT/$1" "optimization.lr=[$RATE]" \
+    TEACHER="$teacher" TEXT="$OUT/text/${1%-ls0}" BASE_TEST="$DIR/decode/$RUN/$TEST" \
+        "$ROOT/scripts/distill.sh" multi30k/small "$MODEL" "$sources" "$OUT/$1-$2" "optimization.lr=[$2]" \
         "optimization.max_update=$DISTILL_UPDATES" dataset.validate_interval_updates=100 \
         checkpoint.save_interval_updates=50 "checkpoint.patience=$PATIENCE" "${changes[@]}"
 }
@@ -52,17 +53,11 @@ distilled() {
 NUM="${TEST_NUM:-50}" SYSTEMS="beam dcmbr" RUN="$RUN" "$ROOT/scripts/multi30k/decode.sh" "$SRC" "$TGT" "$3" "$TEST"
 paths=(--path "$MODEL") names=base
 for teacher in "${teachers[@]}"; do
-    if [[ "$teacher" == dcmbr-ls0 && -e "$OUT/dcmbr/pairs" ]]; then # the same text
-        mkdir -p "$OUT/$teacher"
-        for part in "text.$SRC" sources pieces decode pairs bin; do
-            for file in "$OUT/dcmbr/$part" "$OUT/dcmbr/$part.settings"; do
-                [[ ! -e "$file" || -e "$OUT/$teacher/$(basename "$file")" ]] || ln -s "$file" "$OUT/$teacher/"
-            done
-        done
-    fi
-    distilled "$teacher"
-    paths+=(--path "$OUT/$teacher/distilled.pt")
-    names+=",$teacher"
+    for rate in "${RATES[@]}"; do
+        distilled "$teacher" "$rate"
+        paths+=(--path "$OUT/$teacher-$rate/distilled.pt")
+        names+=",$teacher-$rate"
+    done
 done
 
 device=()
@@ -71,7 +66,7 @@ dcmbr entropy "$DIR/bin" -s "$SRC" -t "$TGT" --gen-subset valid --remove-bpe --t
     --names "$names" --temperatures 1,0.5 --format tsv --output "$OUT/entropy.tsv"
 label="$(NUM="${TEST_NUM:-50}" label dcmbr)"
 records=("$DIR/decode/$RUN/$TEST/$label/pools.jsonl")
-for teacher in "${teachers[@]}"; do records+=("$OUT/$teacher/test/distilled/$label/pools.jsonl"); done
+for name in $(tr , ' ' <<<"${names#base}"); do records+=("$OUT/$name/test/distilled/$label/pools.jsonl"); done
 temporary="$(temporary_name "$OUT/calibration.tsv")"
 python -P "$ROOT/scripts/lib/calibration.py" "$DIR/raw/$TEST.$TGT" "$names" "${records[@]}" >"$temporary"
 mv "$temporary" "$OUT/calibration.tsv"
