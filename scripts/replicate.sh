@@ -120,9 +120,12 @@ wants() { is_in "$1" "$PARTS"; }
 # study: everything of the run that was begun.
 study() {
     local judged=(--metrics "$METRICS" --metric-args "$METRIC_ARGS" --references "$REFERENCES") grid=0.1,0.3,0.5,0.7,0.9,1
+    if [[ "$RUN" == ger* ]]; then # a point of Figure 4
+        sweep quality 0 "$RUN" "${judged[@]}" --num-hyp "$LARGEST" --temp-hyp 1 --entropy --seeds "$SEED"
+        return
+    fi
     wants quality && sweep quality 0 "$RUN" "${judged[@]}" --num-hyp "$SIZES" --temp-hyp 0.5,1 --with-beam --beam 5 \
         --entropy --seeds "$SEED"
-    [[ "$RUN" != ger* ]] || return 0
     wants ranks && measure ranks 0 "$SUBSET" ranks
     if is_in "$RUN" "$PAIR"; then
         wants growth && sweep growth "$FIRST" "$RUN" --metrics chrf,bleu --num-hyp 5,10,50,100,250 --temp-hyp 0.3,0.5,1 \

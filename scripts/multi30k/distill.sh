@@ -10,8 +10,9 @@
 # the models, and calibration.tsv what their pools promise against what the references say, of the last run of this script.
 #
 # Environment: OTHER (a file of sentences in SRC, for the teacher other), LIMIT (12000 sentences), DISTILL_UPDATES (300),
-# RATES ("5e-4": learning rates), PATIENCE (-1: all teachers get all updates; otherwise as checkpoint.patience), RUN
-# (lsLS), WORK (work/multi30k), and what scripts/distill.sh takes: NUM, TEST_NUM, METRICS ...
+# RATES ("5e-4": learning rates), PATIENCE (-1: all teachers get all updates, and nothing is validated on the way;
+# otherwise as checkpoint.patience), RUN (lsLS), WORK (work/multi30k), and what scripts/distill.sh takes: NUM, TEST_NUM,
+# METRICS ...
 
 # shellcheck source=scripts/lib.sh
 source "$(dirname "$0")/../lib.sh"
@@ -44,6 +45,7 @@ distilled() {
         other) teacher=dcmbr sources="${OTHER:?names a file of sentences in $SRC}" ;;
         *) die "unknown teacher $1: give dcmbr, beam, references, dcmbr-ls0 or other" ;;
     esac
+    [[ "$PATIENCE" != -1 ]] || changes+=(dataset.disable_validation=true)
     TEACHER="$teacher" TEXT="$OUT/text/${1%-ls0}" BASE_TEST="$DIR/decode/$RUN/$TEST" \
         "$ROOT/scripts/distill.sh" multi30k/small "$MODEL" "$sources" "$OUT/$1-$2" "optimization.lr=[$2]" \
         "optimization.max_update=$DISTILL_UPDATES" dataset.validate_interval_updates=100 \

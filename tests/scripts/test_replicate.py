@@ -8,6 +8,11 @@ from pathlib import Path
 from pipeline_scripts import assert_refused, beginnings, lines, script
 
 
+def table(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file, delimiter="\t"))
+
+
 def test_tables_outlive_their_models(shared: Path, tmp_path: Path) -> None:
     """What a committed table holds is not measured again: neither is its model trained again."""
     counts = {"train": 100, "val": 3, **dict.fromkeys((f"test_{year}_flickr" for year in (2016, 2017, 2018)), 3)}
@@ -15,11 +20,10 @@ def test_tables_outlive_their_models(shared: Path, tmp_path: Path) -> None:
     out, work = tmp_path / "out", tmp_path / "work"
     settings = {
         "DATA": tmp_path / "data", "WORK": work, "OUT": out, "MERGES": 60, "UPDATES": 2, "AVERAGE": 1, "SIZES": "2",
-        "RUNS": "0.2-7", "PARTS": "quality ranks", "DPI": 30,
+        "RUNS": "0.2-7", "MAIN": "ls0.2-7", "PARTS": "quality ranks temperature", "FIRST": 2, "DPI": 30,
     }  # fmt: skip
     script("replicate.sh", "multi30k-en-de", **settings)
-    with (out / "ls0.2-7" / "quality.tsv").open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file, delimiter="\t"))
+    rows = table(out / "ls0.2-7" / "quality.tsv")
     assert {row["model"] for row in rows} == {"ls0.2"} and {row["label_smoothing"] for row in rows} == {"0.2"}
     assert {(row["decoding"], row["temp_hyp"], row["seed"]) for row in rows} == {
         ("beam", "-", "-"), ("mbr", "1.0", "7"), ("dcmbr", "0.5", "7"),
@@ -29,9 +33,11 @@ def test_tables_outlive_their_models(shared: Path, tmp_path: Path) -> None:
     assert "## Table 1, by chrF" in tables and "| N=2" in tables
     assert (out / "figure1.png").is_file() and (out / "figure2.png").is_file()
     assert [line.split("\t")[2:4] for line in lines(out / "log.tsv")[1:]] == [
-        ["ls0.2-7", "quality"],
-        ["ls0.2-7", "ranks"],
+        ["ls0.2-7", part] for part in ("quality", "ranks", "temperature")
     ]
+    # the first sentences have pools of their own
+    assert {row["sentences"] for row in rows} == {"3"}
+    assert {row["sentences"] for row in table(out / "ls0.2-7" / "temperature.tsv")} == {"2"}
     said = "".join(
         path.read_text("utf-8") for path in out.rglob("*") if path.suffix in (".md", ".tsv", ".settings", ".txt")
     )

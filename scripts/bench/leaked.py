@@ -1,0 +1,126 @@
+"""What cooling and truncation do to the probability that label smoothing leaks: teacher-forced, nothing is drawn.
+
+    python scripts/bench/leaked.py OUT.tsv --path MODEL [--path MODEL...] [options] DATA_BIN -s en -t de \\
+        --gen-subset valid --user-dir dcmbr_fairseq --task translation_dcmbr --remove-bpe
+
+Label smoothing gives each of V tokens at least a small probability. A token counts as *leaked to* where the model, at
+temperature 1, gives it less than ``--rare``. For each way of sampling (a temperature, a truncation, or both, applied to
+the references' prefixes) the table has the mass of such tokens, the mean share of sentences of that length in which at
+least one would be drawn, 1 - prod(1 - mass), and the entropy in nats of what is drawn from: how much of the
+rest's variety remains.
+"""
+
+import argparse
+import itertools
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+from tqdm import tqdm
+
+from dcmbr_fairseq.criterions.entropy import token_entropy
+from dcmbr_fairseq.measure.experiment import Experiment
+from dcmbr_fairseq.measure.models import Model, Workspace, teacher_forced
+from dcmbr_fairseq.present.tidy import write_rows
+from dcmbr_fairseq.sampling.step_distribution import cooled
+from dcmbr_fairseq.sampling.truncation import Truncation
+
+#: The truncations that are compared, by what tables call them.
+TRUNCATIONS = {
+    "none": Truncation(),
+    "top-p 0.9": Truncation(top_p=0.9),
+    "top-p 0.7": Truncation(top_p=0.7),
+    "top-k 10": Truncation(top_k=10),
+    "top-k 5": Truncation(top_k=5),
+    "epsilon 0.02": Truncation(epsilon=0.02),
+    "epsilon 0.05": Truncation(epsilon=0.05),
+}
+
+
+class Way(NamedTuple):
+    """A temperature, and the truncation of what it makes."""
+
+    temperature: float
+    truncation: str
+
+    def __call__(self, log_probs: Tensor) -> Tensor:
+        """``(T, V)`` probabilities of what is drawn from, of ``(T, V)`` log-probabilities at temperature 1."""
+        weights = TRUNCATIONS[self.truncation](torch.softmax(cooled(log_probs, self.temperature), dim=-1))
+        return weights / weights.sum(dim=-1, keepdim=True)
+
+
+class Found(NamedTuple):
+    """Over tokens: the mean mass of rare ones, and the mean entropy; over sentences: the share that would have one."""
+
+    mass: float
+    sentences: float
+    entropy: float
+
+
+def main() -> None:
+    """Measure and write."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("output", type=Path, help="the table")
+    parser.add_argument("--path", action="append", required=True, help="checkpoint; may be repeated")
+    parser.add_argument("--names", help="of the models in tables, joined by commas (default: the checkpoints')")
+    parser.add_argument("--first", type=int, help="the first so many sentences (default: all)")
+    parser.add_argument("--rare", type=float, default=1e-3, help="below this a token is leaked to (default: 0.001)")
+    parser.add_argument("--temperatures", default="1,0.7,0.5,0.3", help="joined by commas (default: 1,0.7,0.5,0.3)")
+    args, flags = parser.parse_known_args()
+    workspace = Workspace(flags, args.first)
+    names = args.names.split(",") if args.names else [None] * len(args.path)
+    models = [workspace.load(path, name) for path, name in zip(args.path, names, strict=True)]
+    temperatures = map(float, args.temperatures.split(","))
+    ways = [Way(*parts) for parts in itertools.product(temperatures, TRUNCATIONS)]
+    experiment = Experiment(workspace, models, workspace.test_set())
+    write_rows(list(rows(experiment, ways, args.rare)), args.output, "tsv")
+
+
+def rows(experiment: Experiment, ways: list[Way], rare: float) -> Iterator[dict[str, Any]]:
+    """A row for each model and way."""
+    for model in experiment.models:
+        for way, found in zip(ways, leaked(experiment.workspace, model, ways, rare), strict=True):
+            yield {**experiment.columns(model), **way._asdict(), "rare": rare, **found._asdict()}
+
+
+@torch.no_grad()
+def leaked(workspace: Workspace, model: Model, ways: list[Way], rare: float) -> list[Found]:
+    """What each way leaves of the mass of tokens below ``rare``, over the references' tokens."""
+    masses, entropies = ([torch.zeros(0, dtype=torch.float64) for _ in ways] for _ in range(2))
+    spared = [torch.zeros(0, dtype=torch.float64) for _ in ways]  # for each sentence the probability of none
+    with tqdm(total=len(workspace.ids), desc=f"leaked by {model.name}", unit=" sentences", leave=False) as bar:
+        for sample in workspace.batches(model, decode=False):
+            log_probs = teacher_forced(model, sample)  # (B, L, V)
+            real = workspace.counted(sample["target"])  # (B, L)
+            tokens = log_probs[real]  # (T, V)
+            below = tokens < torch.tensor(rare).log()
+            for index, way in enumerate(ways):
+                mass, entropy = of_tokens(way, tokens, below)
+                rest = torch.zeros(real.shape, dtype=torch.float64).masked_scatter_(real.cpu(), torch.log1p(-mass))
+                masses[index] = torch.cat([masses[index], mass])
+                entropies[index] = torch.cat([entropies[index], entropy])
+                spared[index] = torch.cat([spared[index], rest.sum(dim=1).exp()])
+            bar.update(len(real))
+    return [
+        Found(float(mass.mean()), 1 - float(none.mean()), float(entropy.mean()))
+        for mass, none, entropy in zip(masses, spared, entropies, strict=True)
+    ]
+
+
+def of_tokens(way: Way, log_probs: Tensor, below: Tensor) -> tuple[Tensor, Tensor]:
+    """``(T,)`` float64 the mass of the tokens marked ``below`` and the entropy in nats, of what a way draws from.
+
+    Args:
+        way: the way.
+        log_probs: ``(T, V)`` natural, at temperature 1.
+        below: ``(T, V)`` bool.
+    """
+    probs = way(log_probs)
+    mass = probs.masked_fill(~below, 0).sum(dim=-1, dtype=torch.float64).clamp(max=1)
+    return mass.cpu(), token_entropy(probs.log()).double().cpu()
+
+
+if __name__ == "__main__":
+    main()
