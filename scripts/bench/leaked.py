@@ -5,9 +5,9 @@
 
 Label smoothing gives each of V tokens at least a small probability. A token counts as *leaked to* where the model, at
 temperature 1, gives it less than ``--rare``. For each way of sampling (a temperature, a truncation, or both, applied to
-the references' prefixes) the table has the mass of such tokens, the mean share of sentences of that length in which at
-least one would be drawn, 1 - prod(1 - mass), and the entropy in nats of what is drawn from: how much of the
-rest's variety remains.
+the references' prefixes) the table has the mean mass of such tokens (``mass``), the mean over sentences of the chance
+that at least one is drawn, 1 - prod(1 - mass) (``share``), and the mean entropy in nats of what is drawn from
+(``entropy``): how much variety remains.
 """
 
 import argparse
@@ -52,10 +52,10 @@ class Way(NamedTuple):
 
 
 class Found(NamedTuple):
-    """Over tokens: the mean mass of rare ones, and the mean entropy; over sentences: the share that would have one."""
+    """Over tokens: the mean mass of rare ones, and the mean entropy; over sentences: the mean chance of one."""
 
     mass: float
-    sentences: float
+    share: float
     entropy: float
 
 

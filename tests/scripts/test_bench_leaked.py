@@ -74,5 +74,5 @@ def test_shares_of_sentences_are_those_of_the_references(
             shares.append(1 - none)
     assert len(shares) == 5 and max(masses) > 0
     assert float(rows["none"]["mass"]) == pytest.approx(sum(masses) / len(masses), rel=1e-4)
-    assert float(rows["none"]["sentences"]) == pytest.approx(sum(shares) / len(shares), rel=1e-4)
+    assert float(rows["none"]["share"]) == pytest.approx(sum(shares) / len(shares), rel=1e-4)
     assert float(rows["top-k 5"]["mass"]) < float(rows["none"]["mass"])
