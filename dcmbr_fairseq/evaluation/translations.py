@@ -10,7 +10,7 @@ from typing import Any
 
 from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.files.errors import PathLike
-from dcmbr_fairseq.files.json_lines import shown
+from dcmbr_fairseq.files.json_lines import shown_json
 from dcmbr_fairseq.files.reading import iter_lines
 from dcmbr_fairseq.pools.order import ids_of
 from dcmbr_fairseq.pools.rows import parse_versioned
@@ -123,8 +123,8 @@ def _record(line: str, where: str) -> dict[str, Any]:
         raise UserError(f"{where}: {error}") from error
     if not isinstance(row.get("translation"), str):
         raise UserError(
-            f"{where}, has no translation, only {shown(sorted(row))}: run dcmbr select on pools; rename the field that "
-            "holds the text; or give --hypothesis-format plain if the line itself is the text"
+            f"{where}, has no translation, only {shown_json(sorted(row))}: run dcmbr select on pools; rename the "
+            "field that holds the text; or give --hypothesis-format plain if the line itself is the text"
         )
     return row
 

@@ -40,7 +40,7 @@ def parse_object(line: str) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:
         raise UserError(f"not a JSON object ({error}): give one whole object a line") from error
     if not isinstance(row, dict):
-        raise UserError(f"not a JSON object but {shown(row)}: give one object a line")
+        raise UserError(f"not a JSON object but {shown_json(row)}: give one object a line")
     return row
 
 
@@ -76,6 +76,6 @@ def _finite(text: str) -> float:
     return number
 
 
-def shown(value: Any) -> str:
+def shown_json(value: Any) -> str:
     """A value in a message, cut to a readable length."""
     return cut(json.dumps(value))

@@ -15,7 +15,7 @@ from typing import Any
 
 from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.files.errors import PathLike, reading
-from dcmbr_fairseq.files.json_lines import shown
+from dcmbr_fairseq.files.json_lines import shown_json
 
 #: Hexadecimal digits of a fingerprint: 64 bits of SHA-256.
 LENGTH = 16
@@ -44,7 +44,7 @@ class Part:
     shown: Mapping[str, Any]
 
     def __str__(self) -> str:
-        words = [shown(value) if isinstance(value, (list, dict)) else str(value) for value in self.shown.values()]
+        words = [shown_json(value) if isinstance(value, (list, dict)) else str(value) for value in self.shown.values()]
         return ", ".join([*words, self.fingerprint or "unknown"])
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from dcmbr_fairseq.errors import UserError
-from dcmbr_fairseq.files.json_lines import shown
+from dcmbr_fairseq.files.json_lines import shown_json
 from dcmbr_fairseq.files.reading import iter_lines
 from dcmbr_fairseq.pools.identity import PARTS, UNKNOWN, Identity, identity_in
 from dcmbr_fairseq.pools.rows import parse_versioned
@@ -118,7 +118,7 @@ def read_shard(path: str) -> Iterator[ShardRow]:
             row = parse_versioned(line)
             row_id = row.get("id")
             if type(row_id) is not int or row_id < 0:
-                raise UserError(f"field id must be a whole number from 0, got {shown(row_id)}")
+                raise UserError(f"field id must be a whole number from 0, got {shown_json(row_id)}")
             if row_id <= last:
                 again = "comes twice" if row_id == last else f"comes after {last}"
                 raise UserError(f"the id {row_id} {again}: give files as they were written, sorted by id")
@@ -153,8 +153,8 @@ def _difference(here: Any, there: Any) -> str:
     if isinstance(here, dict) and isinstance(there, dict):
         for name in sorted({*here, *there}):
             if here.get(name) != there.get(name):
-                return f"{name} {shown(here.get(name))}, not {shown(there.get(name))}"
-    return f"{shown(here)}, not {shown(there)}"
+                return f"{name} {shown_json(here.get(name))}, not {shown_json(there.get(name))}"
+    return f"{shown_json(here)}, not {shown_json(there)}"
 
 
 def _ranges(missing: Sequence[tuple[int, int]]) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from dcmbr_fairseq.errors import UserError
-from dcmbr_fairseq.files.json_lines import shown
+from dcmbr_fairseq.files.json_lines import shown_json
 
 #: ``--order``: of the sentences' ids, or as the rows stand in the file.
 ORDERS = ("id", "file")
@@ -24,7 +24,7 @@ def ids_of(rows: Iterable[Mapping[str, Any]], what: str) -> list[int | str]:
     kinds = {type(one) for one in ids}
     for line, one in enumerate(ids, 1):
         if one is not None and type(one) not in (int, str):
-            raise UserError(f"{what}, line {line}: field id must be an integer or a string, got {shown(one)}")
+            raise UserError(f"{what}, line {line}: field id must be an integer or a string, got {shown_json(one)}")
         if type(one) is not type(ids[0]):
             here, first = (_KINDS[type(each)] for each in (one, ids[0]))
             raise UserError(f"{what}, line {line}, has {here}, the first line {first}: give rows of one kind")
@@ -48,7 +48,7 @@ def places_by_id(ids: Sequence[int | str], what: str) -> list[int]:
     seen: set[int | str] = set()
     for line, row_id in enumerate(ids, 1):
         if type(row_id) is not int:
-            raise UserError(f"{what}, line {line}: --order id needs whole numbers as ids, got {shown(row_id)}")
+            raise UserError(f"{what}, line {line}: --order id needs whole numbers as ids, got {shown_json(row_id)}")
         if row_id in seen:
             raise UserError(f"{what}, line {line}: the id {row_id} comes twice: use --order file")
         seen.add(row_id)

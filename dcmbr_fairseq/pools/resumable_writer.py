@@ -8,7 +8,7 @@ from typing import Any
 from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.files.errors import PathLike, is_full, writing
 from dcmbr_fairseq.files.journals import open_journal
-from dcmbr_fairseq.files.json_lines import shown
+from dcmbr_fairseq.files.json_lines import shown_json
 from dcmbr_fairseq.files.places import check_output
 from dcmbr_fairseq.pools.row_file import RowFile
 from dcmbr_fairseq.pools.rows import parse_versioned
@@ -59,7 +59,7 @@ class ResumableWriter:
             try:
                 row = parse_versioned(line.decode("ascii"))
                 if type(row.get("id")) is not int or not -(2**63) <= row["id"] < 2**63:
-                    raise UserError(f"field id must be a whole number of 64 bits, got {shown(row.get('id'))}")
+                    raise UserError(f"field id must be a whole number of 64 bits, got {shown_json(row.get('id'))}")
             except (UserError, UnicodeDecodeError) as error:
                 raise UserError(f"{self.partial}, line {number}: {error}; delete the file, or mend it") from error
             check(row)

@@ -29,7 +29,7 @@ import numpy as np
 
 from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.files.errors import PathLike
-from dcmbr_fairseq.files.json_lines import format_object, parse_object, shown
+from dcmbr_fairseq.files.json_lines import format_object, parse_object, shown_json
 from dcmbr_fairseq.files.reading import iter_lines
 from dcmbr_fairseq.pools.draws import TextPool
 from dcmbr_fairseq.pools.sentence import Pools
@@ -160,9 +160,9 @@ def parse_row(line: str, number: int) -> Record:
     pools = [hypotheses] if references is None else [hypotheses, references]
     row_id, source = row.get("id", number), row.get("source")
     if isinstance(row_id, bool) or not isinstance(row_id, (int, str)):
-        raise UserError(f"field id must be an integer or a string, got {shown(row_id)}")
+        raise UserError(f"field id must be an integer or a string, got {shown_json(row_id)}")
     if source is not None and not isinstance(source, str):
-        raise UserError(f"field source must be a string, got {shown(source)}")
+        raise UserError(f"field source must be a string, got {shown_json(source)}")
     return Record(row_id, Pools.of(pools, source, _read_weights(row, len(pools[-1].draws))), row)
 
 
@@ -175,7 +175,7 @@ def parse_versioned(line: str) -> dict[str, Any]:
     row = parse_object(line)
     version = row.get("schema_version", SCHEMA_VERSION)
     if type(version) is not int or version < 1:
-        raise UserError(f"field schema_version must be a whole number from 1, got {shown(version)}")
+        raise UserError(f"field schema_version must be a whole number from 1, got {shown_json(version)}")
     if version > SCHEMA_VERSION:
         raise UserError(
             f"field schema_version is {version}, but this version of dcmbr_fairseq knows records up to "
@@ -190,7 +190,7 @@ def _read_pool(row: Mapping[str, Any], plural: str, singular: str) -> TextPool |
     if texts is None:
         return None
     if not isinstance(texts, list) or not texts or not all(isinstance(text, str) for text in texts):
-        raise UserError(f"field {plural} must be a list of at least one string, got {shown(texts)}")
+        raise UserError(f"field {plural} must be a list of at least one string, got {shown_json(texts)}")
     draws = row.get(f"{singular}_draws")
     if draws is not None:
         texts = _draw_texts(texts, draws, plural, f"{singular}_draws")
@@ -204,7 +204,7 @@ def _draw_texts(texts: list[str], draws: Any, plural: str, field: str) -> list[s
     """The text of every draw, given distinct texts in the order of their first draw and indices into them."""
     if not isinstance(draws, list) or not all(type(draw) is int and 0 <= draw < len(texts) for draw in draws):
         last = len(texts) - 1
-        raise UserError(f"field {field} must be a list of indices into {plural}, 0 to {last}, got {shown(draws)}")
+        raise UserError(f"field {field} must be a list of indices into {plural}, 0 to {last}, got {shown_json(draws)}")
     if list(dict.fromkeys(draws)) != list(range(len(texts))) or len(set(texts)) != len(texts):
         raise UserError(f"field {plural} must hold distinct texts in the order of their first draw in {field}")
     return [texts[draw] for draw in draws]
@@ -216,10 +216,10 @@ def _read_numbers(row: Mapping[str, Any], field: str, size: int, default: np.nda
     if values is None:
         return default
     if not isinstance(values, list) or not all(type(value) in (int, float) for value in values):
-        raise UserError(f"field {field} must be a list of numbers, got {shown(values)}")
+        raise UserError(f"field {field} must be a list of numbers, got {shown_json(values)}")
     numbers = np.array([value if abs(value) <= sys.float_info.max else np.nan for value in values], dtype=np.float64)
     if len(numbers) != size or not np.isfinite(numbers).all():
-        raise UserError(f"field {field} must hold {size} finite numbers, one for each draw, got {shown(values)}")
+        raise UserError(f"field {field} must hold {size} finite numbers, one for each draw, got {shown_json(values)}")
     return numbers
 
 
@@ -229,5 +229,5 @@ def _read_weights(row: Mapping[str, Any], size: int) -> np.ndarray | None:
         return None
     weights = _read_numbers(row, "weights", size, np.empty(0))
     if not (weights > 0).all():
-        raise UserError(f"field weights must be positive, got {shown(row['weights'])}")
+        raise UserError(f"field weights must be positive, got {shown_json(row['weights'])}")
     return weights / weights.max() / (weights / weights.max()).sum()  # the sum of huge weights must not overflow

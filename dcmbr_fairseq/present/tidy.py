@@ -12,7 +12,7 @@ from typing import Any
 from dcmbr_fairseq.errors import UserError, lone_surrogate
 from dcmbr_fairseq.files.errors import PathLike, reading, writing
 from dcmbr_fairseq.files.journals import open_journal
-from dcmbr_fairseq.files.json_lines import format_object, shown
+from dcmbr_fairseq.files.json_lines import format_object, shown_json
 from dcmbr_fairseq.files.places import check_output, is_stream
 from dcmbr_fairseq.files.writing import atomic_writer
 from dcmbr_fairseq.present.results import TEST_SET, test_set_in_words
@@ -226,7 +226,7 @@ def _difference(found: str, wanted: str) -> str:
         name = next(name for name in (*two, *one) if one.get(name, ABSENT) != two.get(name, ABSENT))
         names.append(name)
         one, two = one.get(name, ABSENT), two.get(name, ABSENT)
-    return f"{' '.join(names)}: {shown(one)}, now {shown(two)}"
+    return f"{' '.join(names)}: {shown_json(one)}, now {shown_json(two)}"
 
 
 def missing(journal: Journal, keys: Sequence[Key]) -> list[Key]:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from dcmbr_fairseq.errors import UserError
-from dcmbr_fairseq.files.json_lines import shown
+from dcmbr_fairseq.files.json_lines import shown_json
 from dcmbr_fairseq.files.signals import finishing_first
 from dcmbr_fairseq.files.writing import new_file
 from dcmbr_fairseq.measure.models import Model, Workspace
@@ -242,8 +242,8 @@ def _differing(now: Any, then: Any) -> tuple[str, str]:
     """Two values as a message shows them: the settings alone that differ."""
     if isinstance(now, dict) and isinstance(then, dict):
         name = next((name for name in {**now, **then} if now.get(name) != then.get(name)), "")
-        return tuple(f"{name} {shown(each.get(name))}" for each in (now, then))  # type: ignore[return-value]
-    return shown(now), shown(then)
+        return tuple(f"{name} {shown_json(each.get(name))}" for each in (now, then))  # type: ignore[return-value]
+    return shown_json(now), shown_json(then)
 
 
 def _orphaned() -> bool:
