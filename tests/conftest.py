@@ -27,6 +27,9 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in a shell's backgro
     signal.signal(signal.SIGINT, signal.default_int_handler)
 if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:  # as under nohup: so do those of HUP
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
+# No test is a matter of time: the machine may have other work.
+settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("untimed")
 #: scripts/fuzz.sh. Properties that say how many inputs they take multiply it too (random_inputs.py).
 settings.register_profile(
     "long",

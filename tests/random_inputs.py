@@ -11,4 +11,4 @@ LONG = int(os.environ.get("DCMBR_FUZZ_INPUTS", 100))
 
 def inputs(number: int, **options: Any) -> settings:
     """Settings of a property that is tried on ``number`` inputs, fewer or more than 100 as each costs time."""
-    return settings(max_examples=max(1, number * LONG // 100), deadline=None, **options)
+    return settings(max_examples=max(1, number * LONG // 100), **options)

@@ -34,7 +34,7 @@ from dcmbr_fairseq.present.results import as_value, read_results
 from dcmbr_fairseq.present.tables import read_table
 from dcmbr_fairseq.utilities import parse_utility_args
 
-relaxed = settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+relaxed = settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 
 
 @pytest.fixture(autouse=True, scope="module")

@@ -5,7 +5,7 @@ import unicodedata
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dcmbr_fairseq.corpus.duplicates import SeenFingerprints, fingerprint
@@ -84,7 +84,6 @@ def test_invalid_unicode_is_what_its_categories_say():
         assert has_invalid_unicode(Pair(character, "", [], []), limits) == invalid, hex(code)
 
 
-@settings(deadline=None)
 @given(st.lists(st.lists(st.integers(0, 40) | st.integers(0, 2**64 - 1), max_size=30), max_size=12))
 def test_what_was_seen_before_is_known_as_to_a_set(batches):
     seen, truth = SeenFingerprints(), set()

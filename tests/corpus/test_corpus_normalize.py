@@ -3,7 +3,7 @@
 import unicodedata
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from random_inputs import inputs
 from sacremoses import MosesPunctNormalizer
@@ -36,7 +36,6 @@ def test_languages_differ_where_moses_does():
     assert normalize_line(line, Normalization("de", punctuation=False)) == "Er sagte: „Ja“, und zahlte 1 000 € …"
 
 
-@settings(deadline=None)
 @given(LINES, st.sampled_from(LANGUAGES), st.booleans())
 def test_one_line_stays_one_line_for_every_tool(line, language, with_punctuation):
     normal = normalize_line(line, Normalization(language, with_punctuation))

@@ -7,7 +7,7 @@ import torch
 from fairseq import checkpoint_utils
 from fairseq.criterions.label_smoothed_cross_entropy import LabelSmoothedCrossEntropyCriterion
 from fairseq.logging import metrics
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dcmbr_fairseq.criterions.entropy import generalized_entropy, token_entropy
@@ -98,7 +98,6 @@ def test_probabilities_that_underflow_do_no_harm(alpha):
     assert certain.grad.isfinite().all()
 
 
-@settings(deadline=None)
 @given(
     scores=st.lists(st.floats(-60, 60), min_size=2, max_size=40),
     alpha=st.one_of(st.sampled_from([0.0, *ALPHAS, 1.0]), st.floats(0, 1)),

@@ -16,7 +16,7 @@ from fairseq.data import data_utils
 from fairseq.models.transformer import TransformerConfig
 from fairseq.modules.transformer_layer import TransformerEncoderLayerBase
 from fairseq_commands import generated, run
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import dcmbr_fairseq
@@ -47,7 +47,6 @@ def test_batches_keep_every_index(multiple: int, max_sentences: int | None, by_v
 
 
 @given(st.lists(st.integers(1, 30), max_size=60), st.integers(1, 9), st.integers(30, 200))
-@settings(deadline=None)
 def test_batches_keep_every_index_of_any_lengths(lengths: list[int], multiple: int, max_tokens: int) -> None:
     batches = (
         data_utils.batch_by_size(

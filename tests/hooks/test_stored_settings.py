@@ -15,7 +15,7 @@ from fairseq import checkpoint_utils, utils
 from fairseq.models import fconv
 from fairseq.models.fconv import FConvModel
 from fairseq_commands import run
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from toy_model import toy_dictionary
 from toy_world import Toy
@@ -42,7 +42,6 @@ VALUES = st.recursive(
 
 
 @given(VALUES)
-@settings(deadline=None)
 def test_what_python_writes_is_read_as_it_was(value: Any) -> None:
     assert literal(repr(value)) == value and type(literal(repr(value))) is type(value)
 
@@ -59,7 +58,6 @@ EXPRESSIONS = st.recursive(
 
 
 @given(EXPRESSIONS)
-@settings(deadline=None)
 def test_products_and_sums_are_those_of_python(text: str) -> None:
     try:
         expected = eval(text)
@@ -108,7 +106,6 @@ def test_long_texts_are_refused_unread() -> None:
 
 
 @given(st.text(alphabet="[](){},:.*+-0123456789eE'\" \nTrueFalsNn_x", max_size=40) | st.text(max_size=40))
-@settings(deadline=None)
 def test_any_text_is_read_or_refused(text: str) -> None:
     try:
         value = literal(text)

@@ -1,9 +1,8 @@
 """Rows: pools survive a round trip, and bad rows are refused by file, line and field."""
 
-
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dcmbr_fairseq.errors import UserError
@@ -31,7 +30,6 @@ def assert_same(one: TextPool, other: TextPool):
         np.testing.assert_array_equal(getattr(one, field), getattr(other, field))
 
 
-@settings(deadline=None)
 @given(text_pools(), st.none() | text_pools(), texts)
 def test_rows_survive_a_round_trip(hypotheses, references, source):
     expected = np.linspace(0, 1, len(hypotheses.texts))

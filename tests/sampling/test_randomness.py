@@ -1,7 +1,7 @@
 """Keyed uniforms: a number depends on (seed, source, stream, step, draw) and on nothing else."""
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from random_inputs import inputs
 from scipy import stats
@@ -39,7 +39,6 @@ def test_the_first_draws_of_a_larger_pool_are_the_smaller_pool() -> None:
     np.testing.assert_array_equal(table(key, 250, 70)[:, :10], table(key, 10, 70))
 
 
-@settings(deadline=None)
 @given(seeds, sources, sources)
 def test_each_part_of_the_key_matters(seed: int, one: list, other: list) -> None:
     key = sentence_key(seed, one, 0).tolist()

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dcmbr_fairseq.errors import UserError
@@ -56,7 +56,6 @@ def test_files_are_named_after_the_process():
     assert Rank(2, 10).file_name(".jsonl.gz") == "records.2-of-10.jsonl.gz"
 
 
-@settings(deadline=None)
 @given(st.lists(st.integers(1, 60), min_size=0, max_size=300), st.integers(1, 7), st.integers(1, 50))
 def test_each_sentence_has_one_process_and_all_get_the_same_lengths(lengths, count, window):
     sizes = np.array(lengths, dtype=np.int64)

@@ -4,7 +4,7 @@ import random
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sacrebleu.metrics import lib_ter
 
@@ -41,7 +41,6 @@ def variants(seed: int, length: int, vocabulary: int, count: int) -> list[Text]:
 texts = st.lists(st.lists(st.sampled_from("abcdef"), max_size=10), min_size=1, max_size=4)
 
 
-@settings(deadline=None)
 @given(texts, texts)
 def test_equals_sacrebleu_on_short_texts(hypotheses: list[Text], references: list[Text]) -> None:
     assert_equals_sacrebleu(hypotheses, references)
