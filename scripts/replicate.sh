@@ -14,8 +14,9 @@
 # ls0.1-1", compared closely, by more draws and longer searches) and MAIN (ls0.1-1, whose temperatures are studied),
 # GER_RUNS ("ALPHA-BETA ...", Figure 4: fine-tunings of the run 0.0-1 by GER_UPDATES, 150, each an extra point), PARTS
 # (quality ranks growth temperature roles diversity truncation topn ger: what to measure), FIRST (200 sentences for all
-# but quality and ranks), TOP_FIRST (60), SIZES (10,50: N of quality), UPDATES (2000), AVERAGE (3 epochs are averaged),
-# WORK (work/multi30k), DATA (see multi30k/prepare.sh), OUT (docs/results/SETTING), DPI (100).
+# but quality and ranks), TOP_FIRST (60), TRUNCATIONS ("none topp-0.9 topp-0.7 topk-10 topk-5 epsilon-0.02 epsilon-0.05":
+# what the part truncation compares), SIZES (10,50: N of quality), UPDATES (2000), AVERAGE (3 epochs are averaged), WORK
+# (work/multi30k), DATA (see multi30k/prepare.sh), OUT (docs/results/SETTING), DPI (100).
 
 # shellcheck source=scripts/lib.sh
 source "$(dirname "$0")/lib.sh"
@@ -38,6 +39,7 @@ SIZES="${SIZES:-10,50}"
 LARGEST="${SIZES##*,}"
 FIRST="${FIRST:-200}"
 TOP_FIRST="${TOP_FIRST:-60}"
+TRUNCATIONS="${TRUNCATIONS:-none topp-0.9 topp-0.7 topk-10 topk-5 epsilon-0.02 epsilon-0.05}"
 UPDATES="${UPDATES:-2000}"
 AVERAGE="${AVERAGE:-3}"
 METRICS=bleu,chrf,ter METRIC_ARGS="{}"
@@ -51,7 +53,7 @@ export DCMBR_USE_VENV_AS_IS=1 # the scripts called from here need not look again
 
 "$ROOT/scripts/multi30k/prepare.sh" "$SRC" "$TGT"
 REFERENCES="$DIR/raw/$TEST.$TGT"
-FLAGS=("$DIR/bin" -s "$SRC" -t "$TGT" --remove-bpe --tokenizer moses)
+FLAGS=("$DIR/bin" -s "$SRC" -t "$TGT" --user-dir "$USER_DIR" --task translation_dcmbr --remove-bpe --tokenizer moses)
 has_gpu || FLAGS+=(--cpu)
 
 # begin RUN: what a run is: NAME of its model in tables, SEED, TRAINING (what is changed in the config), LAST (how many
@@ -146,7 +148,7 @@ study() {
 # truncations: cooling against the ways of cutting off the tail, and with each; a table for each value.
 truncations() {
     local way
-    for way in none topp-0.9 topp-0.7 topk-10 topk-5 epsilon-0.02 epsilon-0.05; do
+    for way in $TRUNCATIONS; do
         local flags=()
         [[ "$way" == none ]] || flags=("--sampling-${way%-*}" "${way#*-}")
         sweep "truncation-$way" "$FIRST" "$RUN-$way" --metrics "$METRICS" --metric-args "$METRIC_ARGS" --num-hyp 50 \

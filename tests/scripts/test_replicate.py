@@ -20,7 +20,8 @@ def test_tables_outlive_their_models(shared: Path, tmp_path: Path) -> None:
     out, work = tmp_path / "out", tmp_path / "work"
     settings = {
         "DATA": tmp_path / "data", "WORK": work, "OUT": out, "MERGES": 60, "UPDATES": 2, "AVERAGE": 1, "SIZES": "2",
-        "RUNS": "0.2-7", "MAIN": "ls0.2-7", "PARTS": "quality ranks temperature", "FIRST": 2, "DPI": 30,
+        "RUNS": "0.2-7", "MAIN": "ls0.2-7", "PAIR": "ls0.2-7", "PARTS": "quality ranks temperature truncation",
+        "TRUNCATIONS": "epsilon-0.5", "FIRST": 2, "DPI": 30,
     }  # fmt: skip
     script("replicate.sh", "multi30k-en-de", **settings)
     rows = table(out / "ls0.2-7" / "quality.tsv")
@@ -33,7 +34,7 @@ def test_tables_outlive_their_models(shared: Path, tmp_path: Path) -> None:
     assert "## Table 1, by chrF" in tables and "| N=2" in tables
     assert (out / "figure1.png").is_file() and (out / "figure2.png").is_file()
     assert [line.split("\t")[2:4] for line in lines(out / "log.tsv")[1:]] == [
-        ["ls0.2-7", part] for part in ("quality", "ranks", "temperature")
+        ["ls0.2-7", part] for part in ("quality", "ranks", "truncation-epsilon-0.5", "temperature")
     ]
     # the first sentences have pools of their own
     assert {row["sentences"] for row in rows} == {"3"}
