@@ -149,6 +149,7 @@ def figure_3(rows: Sequence[Cells], temperature: float) -> Drawn:
     refuse_mixture(rows, METRIC)
     one_test_set(rows)
     warn_of_searches_given_up(rows)
+    rows = of_common_sentences(rows)
     series = by_model(rows, "Figure 3")
     figure, (left, right) = new_figure(7.2, 2.9, panels=2)
     scores = np.array([number(row, "score") for row in rows])
@@ -166,7 +167,29 @@ def figure_3(rows: Sequence[Cells], temperature: float) -> Drawn:
     right.set(xlabel="rank by model probability", ylabel=f"mean {score_label(rows)}")
     right.xaxis.set_major_locator(MaxNLocator(integer=True, steps=[1, 2, 5, 10]))
     left.legend()
-    return Drawn(figure, rows, "left: shares of each model's sequences; right: means over sentences")
+    count = f"{len(distinct(rows, 'sentence'))} " if all("sentence" in row for row in rows) else ""
+    return Drawn(figure, rows, f"left: shares of each model's sequences; right: means over {count}sentences")
+
+
+def of_common_sentences(rows: Sequence[Cells]) -> Sequence[Cells]:
+    """The rows of the sentences that every model has, so that models are compared on the same: where they were searched
+    one by one, ``all_exact`` knows of one only.
+
+    Raises:
+        UserError: there is no such sentence.
+    """
+    if not all("sentence" in row for row in rows):
+        return rows
+    found = [{row["sentence"] for row in chosen} for _, chosen in by_model(rows, "Figure 3")]
+    common = set.intersection(*found)
+    if not common:
+        raise UserError("Figure 3: no sentence is there of every model: give tables of the same sentences")
+    more = set.union(*found) - common
+    if more:
+        logger.warning(
+            "Figure 3: %d sentences that not every model has are left out, %d remain", len(more), len(common)
+        )
+    return [row for row in rows if row["sentence"] in common]
 
 
 def warn_of_searches_given_up(rows: Sequence[Cells]) -> None:

@@ -260,6 +260,22 @@ def test_figure_3_says_that_searches_were_given_up(caplog):
     assert any("of 4 sequences 2 are of searches that were given up" in r.getMessage() for r in caplog.records)
 
 
+def test_figure_3_compares_models_on_the_sentences_that_all_have(caplog):
+    """Models that were searched one by one have other sentences that are exact."""
+    both = [{**row, "model": model} for model in ("a", "b") for row in TOP]
+    lacking = [row for row in both if (row["model"], row["sentence"]) != ("b", "1")]
+    assert len(lacking) < len(both)
+    same = [row for row in both if row["sentence"] != "1"]
+    lines = [
+        [line.get_ydata().tolist() for line in draw("3", rows).axes[1].get_lines()] for rows in (lacking, same, both)
+    ]
+    assert lines[0] == lines[1] != lines[2]
+    assert any("1 sentences that not every model has" in record.getMessage() for record in caplog.records)
+    assert "means over 1 sentences" in " ".join(draw("3", lacking).get_supxlabel().split())
+    with pytest.raises(UserError, match="no sentence is there of every model"):
+        draw("3", [row for row in both if (row["model"] == "a") == (row["sentence"] == "1")])
+
+
 def test_figure_7_says_what_a_high_div_means():
     assert "high: alike" in draw("7", PLAIN_SWEEP + POOLS).axes[3].get_ylabel()
 
