@@ -96,14 +96,17 @@ measure() {
 
 # measure_now OPTIONS TABLE FIRST SUBSET SUBCOMMAND OPTION...: the same, and a line of log.tsv; OPTIONS as shown there.
 measure_now() {
-    local shown="$1" name="$2" first=() start="$SECONDS"
+    local shown="$1" name="$2" first=() start="$SECONDS" commit
     shift
     [[ "$2" == 0 ]] || first=(--first "$2")
     (trained) # apart: its steps have a BASIS of their own
     dcmbr "$4" "${FLAGS[@]}" --gen-subset "$3" --path "$CHECKPOINT" --names "$NAME" "${first[@]}" "${@:5}" \
         --output "$OUT/$RUN/$name.tsv"
+    if commit="$(git -C "$ROOT" rev-parse --short HEAD 2>/dev/null)"; then
+        git -C "$ROOT" diff --quiet HEAD -- configs dcmbr_fairseq scripts || commit+="+" # and changes that are in no commit
+    fi
     [[ -f "$OUT/log.tsv" ]] || printf 'when\tcommit\trun\ttable\tseconds\tprocessor\tcommand\n' >"$OUT/log.tsv"
-    printf '%s\t%s\t%s\t%s\t%s\t%s\tdcmbr %s\n' "$(date -u +%FT%TZ)" "$(git -C "$ROOT" rev-parse --short HEAD)" "$RUN" "$name" \
+    printf '%s\t%s\t%s\t%s\t%s\t%s\tdcmbr %s\n' "$(date -u +%FT%TZ)" "$commit" "$RUN" "$name" \
         "$((SECONDS - start))" "$(nproc) x $(sed -n 's/^model name\s*: //p' /proc/cpuinfo | head -n 1)" "$shown" >>"$OUT/log.tsv"
 }
 
@@ -158,10 +161,17 @@ truncations() {
 
 # present: tables.md and the figures, from what has been measured so far.
 present() {
-    local metric metrics quality table temporary
+    local metric metrics number quality table temporary
     mapfile -t quality < <(find "$OUT" -path '*/ls*/quality.tsv' | sort)
     [[ ${#quality[@]} -gt 0 ]] || return 0
     metrics="$(for table in "${quality[@]}"; do column metric "$table"; done)"
+    figure 1 --where metric=chrF --where "num_hyp=$LARGEST" -- 'ls*/quality.tsv'
+    figure 2 -- "ls*-$FIRST_SEED/ranks.tsv" # a model of each smoothing
+    figure 3 --where all_exact=yes -- '*/topn.tsv'
+    figure 4 --where metric=chrF --where decoding=mbr --where "num_hyp=$LARGEST" -- '*/quality.tsv'
+    figure 5 --where metric=chrF -- '*/growth.tsv'
+    figure 6 -- '*/temperature.tsv'
+    figure 7 -- '*/roles.tsv' '*/diversity.tsv'
     temporary="$(temporary_name "$OUT/tables.md")"
     {
         printf '# %s\n\nMade by scripts/replicate.sh from the tables beside it; when, where and how: log.tsv. ' "$SETTING"
@@ -171,15 +181,11 @@ present() {
             printf '\n## Table 1, by %s\n' "$metric"
             dcmbr table 1 "${quality[@]}" --where "metric=$metric" --format markdown
         done
+        for number in {1..7}; do
+            [[ ! -f "$OUT/figure$number.png" ]] || printf '\n## Figure %d\n\n![Figure %d](figure%d.png)\n' "$number"{,,}
+        done
     } >"$temporary"
     mv "$temporary" "$OUT/tables.md"
-    figure 1 --where metric=chrF --where "num_hyp=$LARGEST" -- 'ls*/quality.tsv'
-    figure 2 -- "ls*-$FIRST_SEED/ranks.tsv" # a model of each smoothing
-    figure 3 --where all_exact=yes -- '*/topn.tsv'
-    figure 4 --where metric=chrF --where decoding=mbr --where "num_hyp=$LARGEST" -- '*/quality.tsv'
-    figure 5 --where metric=chrF -- '*/growth.tsv'
-    figure 6 -- '*/temperature.tsv'
-    figure 7 -- '*/roles.tsv' '*/diversity.tsv'
 }
 
 # figure N OPTION... -- PATTERN...: draw it from the tables that fit, if there are some for each pattern.

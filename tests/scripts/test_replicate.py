@@ -32,6 +32,7 @@ def test_tables_outlive_their_models(shared: Path, tmp_path: Path) -> None:
     assert {"BLEU", "chrF", "TER"} <= {row["metric"] for row in rows}
     tables = (out / "tables.md").read_text("utf-8")
     assert "## Table 1, by chrF" in tables and "| N=2" in tables
+    assert "![Figure 1](figure1.png)" in tables and "![Figure 5]" not in tables
     assert (out / "figure1.png").is_file() and (out / "figure2.png").is_file()
     assert [line.split("\t")[2:4] for line in lines(out / "log.tsv")[1:]] == [
         ["ls0.2-7", part] for part in ("quality", "ranks", "truncation-epsilon-0.5", "temperature")
