@@ -12,6 +12,7 @@ that at least one is drawn, 1 - prod(1 - mass) (``share``), and the mean entropy
 
 import argparse
 import itertools
+import math
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -20,9 +21,11 @@ import torch
 from torch import Tensor
 from tqdm import tqdm
 
+from dcmbr_fairseq.commands.model_options import add_model_arguments, open_experiment, open_workspace
 from dcmbr_fairseq.criterions.entropy import token_entropy
 from dcmbr_fairseq.measure.experiment import Experiment
 from dcmbr_fairseq.measure.models import Model, Workspace, teacher_forced
+from dcmbr_fairseq.numeric import read_positive_numbers
 from dcmbr_fairseq.present.tidy import write_rows
 from dcmbr_fairseq.sampling.step_distribution import cooled
 from dcmbr_fairseq.sampling.truncation import Truncation
@@ -61,20 +64,15 @@ class Found(NamedTuple):
 
 def main() -> None:
     """Measure and write."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(description=__doc__, allow_abbrev=False)
     parser.add_argument("output", type=Path, help="the table")
-    parser.add_argument("--path", action="append", required=True, help="checkpoint; may be repeated")
-    parser.add_argument("--names", help="of the models in tables, joined by commas (default: the checkpoints')")
-    parser.add_argument("--first", type=int, help="the first so many sentences (default: all)")
+    add_model_arguments(parser)
     parser.add_argument("--rare", type=float, default=1e-3, help="below this a token is leaked to (default: 0.001)")
     parser.add_argument("--temperatures", default="1,0.7,0.5,0.3", help="joined by commas (default: 1,0.7,0.5,0.3)")
-    args, flags = parser.parse_known_args()
-    workspace = Workspace(flags, args.first)
-    names = args.names.split(",") if args.names else [None] * len(args.path)
-    models = [workspace.load(path, name) for path, name in zip(args.path, names, strict=True)]
-    temperatures = map(float, args.temperatures.split(","))
+    args, args.fairseq_flags = parser.parse_known_args()
+    temperatures = read_positive_numbers("--temperatures", args.temperatures)
     ways = [Way(*parts) for parts in itertools.product(temperatures, TRUNCATIONS)]
-    experiment = Experiment(workspace, models, workspace.test_set())
+    experiment = open_experiment(args, open_workspace(args))
     write_rows(list(rows(experiment, ways, args.rare)), args.output, "tsv")
 
 
@@ -88,25 +86,21 @@ def rows(experiment: Experiment, ways: list[Way], rare: float) -> Iterator[dict[
 @torch.no_grad()
 def leaked(workspace: Workspace, model: Model, ways: list[Way], rare: float) -> list[Found]:
     """What each way leaves of the mass of tokens below ``rare``, over the references' tokens."""
-    masses, entropies = ([torch.zeros(0, dtype=torch.float64) for _ in ways] for _ in range(2))
-    spared = [torch.zeros(0, dtype=torch.float64) for _ in ways]  # for each sentence the probability of none
+    sums = torch.zeros(len(ways), len(Found._fields), dtype=torch.float64)
+    tokens = 0
     with tqdm(total=len(workspace.ids), desc=f"leaked by {model.name}", unit=" sentences", leave=False) as bar:
         for sample in workspace.batches(model, decode=False):
-            log_probs = teacher_forced(model, sample)  # (B, L, V)
             real = workspace.counted(sample["target"])  # (B, L)
-            tokens = log_probs[real]  # (T, V)
-            below = tokens < torch.tensor(rare).log()
+            log_probs = teacher_forced(model, sample)[real]  # (T, V)
+            below = log_probs < math.log(rare)
             for index, way in enumerate(ways):
-                mass, entropy = of_tokens(way, tokens, below)
-                rest = torch.zeros(real.shape, dtype=torch.float64).masked_scatter_(real.cpu(), torch.log1p(-mass))
-                masses[index] = torch.cat([masses[index], mass])
-                entropies[index] = torch.cat([entropies[index], entropy])
-                spared[index] = torch.cat([spared[index], rest.sum(dim=1).exp()])
+                mass, entropy = of_tokens(way, log_probs, below)
+                none = torch.zeros(real.shape, dtype=torch.float64).masked_scatter_(real.cpu(), torch.log1p(-mass))
+                share = -torch.expm1(none.sum(dim=1))  # (B,)
+                sums[index] += torch.stack([mass.sum(), share.sum(), entropy.sum()])
+            tokens += len(log_probs)
             bar.update(len(real))
-    return [
-        Found(float(mass.mean()), 1 - float(none.mean()), float(entropy.mean()))
-        for mass, none, entropy in zip(masses, spared, entropies, strict=True)
-    ]
+    return [Found(*mean) for mean in (sums / torch.tensor([tokens, len(workspace.ids), tokens])).tolist()]
 
 
 def of_tokens(way: Way, log_probs: Tensor, below: Tensor) -> tuple[Tensor, Tensor]:

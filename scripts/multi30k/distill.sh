@@ -53,12 +53,14 @@ distilled() {
 }
 
 NUM="${TEST_NUM:-50}" SYSTEMS="beam dcmbr" RUN="$RUN" "$ROOT/scripts/multi30k/decode.sh" "$SRC" "$TGT" "$3" "$TEST"
-paths=(--path "$MODEL") names=base
+label="$(NUM="${TEST_NUM:-50}" label dcmbr)"
+names=base paths=(--path "$MODEL") records=("$DIR/decode/$RUN/$TEST/$label/pools.jsonl")
 for teacher in "${teachers[@]}"; do
     for rate in "${RATES[@]}"; do
         distilled "$teacher" "$rate"
-        paths+=(--path "$OUT/$teacher-$rate/distilled.pt")
         names+=",$teacher-$rate"
+        paths+=(--path "$OUT/$teacher-$rate/distilled.pt")
+        records+=("$OUT/$teacher-$rate/test/distilled/$label/pools.jsonl")
     done
 done
 
@@ -66,9 +68,6 @@ device=()
 has_gpu || device=(--cpu)
 dcmbr entropy "$DIR/bin" -s "$SRC" -t "$TGT" --gen-subset valid --remove-bpe --tokenizer moses "${device[@]}" "${paths[@]}" \
     --names "$names" --temperatures 1,0.5 --format tsv --output "$OUT/entropy.tsv"
-label="$(NUM="${TEST_NUM:-50}" label dcmbr)"
-records=("$DIR/decode/$RUN/$TEST/$label/pools.jsonl")
-for name in $(tr , ' ' <<<"${names#base}"); do records+=("$OUT/$name/test/distilled/$label/pools.jsonl"); done
 temporary="$(temporary_name "$OUT/calibration.tsv")"
 python -P "$ROOT/scripts/lib/calibration.py" "$DIR/raw/$TEST.$TGT" "$names" "${records[@]}" >"$temporary"
 mv "$temporary" "$OUT/calibration.tsv"

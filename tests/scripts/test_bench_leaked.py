@@ -1,6 +1,5 @@
 """The bench of leaked probability: closed forms on the optimum of label smoothing (Lemma 1), and a table of the toy."""
 
-import csv
 import math
 import sys
 from pathlib import Path
@@ -16,6 +15,7 @@ from leaked import Way
 
 from dcmbr_fairseq.lemma import equivalent_smoothing
 from dcmbr_fairseq.measure.models import Workspace, teacher_forced
+from dcmbr_fairseq.present.tables import read_table
 
 SMOOTHING, VOCABULARY = 0.1, 1000
 EACH = SMOOTHING / (VOCABULARY - 1)
@@ -38,8 +38,7 @@ def test_what_is_left_of_label_smoothing(way: Way, left: float) -> None:
     probs[0, 3] = 1 - SMOOTHING
     mass, entropy = leaked.of_tokens(way, probs.log(), probs < 0.001)
     assert mass.item() == pytest.approx(left, rel=1e-5)
-    alive = {1.0: VOCABULARY - 1, 0.5: VOCABULARY - 1}[way.temperature] if way.truncation == "none" else 0
-    alive = {"top-k 10": 9, "top-k 5": 4}.get(way.truncation, alive)
+    alive = {"none": VOCABULARY - 1, "top-k 10": 9, "top-k 5": 4}.get(way.truncation, 0)
     expected = -(1 - left) * math.log(1 - left) - (left * math.log(left / alive) if left else 0)
     assert entropy.item() == pytest.approx(expected, rel=1e-4, abs=1e-6)
 
@@ -54,8 +53,7 @@ def test_shares_of_sentences_are_those_of_the_references(
     line = ["leaked.py", str(output), "--path", str(toy.checkpoint), "--first", "5", "--rare", str(rare)]
     monkeypatch.setattr(sys, "argv", [*line, "--temperatures", "0.7", *flags])
     leaked.main()
-    with output.open(encoding="utf-8", newline="") as file:
-        rows = {row["truncation"]: row for row in csv.DictReader(file, delimiter="\t")}
+    rows = {row["truncation"]: row for row in read_table(output)}
     assert set(rows) == set(leaked.TRUNCATIONS)
 
     workspace = Workspace(flags, 5)

@@ -1,16 +1,12 @@
 """scripts/replicate.sh in small: what is measured is kept with its settings, and nothing is made twice, with or without
 the model."""
 
-import csv
 import shutil
 from pathlib import Path
 
 from pipeline_scripts import assert_refused, beginnings, lines, script
 
-
-def table(path: Path) -> list[dict[str, str]]:
-    with path.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file, delimiter="\t"))
+from dcmbr_fairseq.present.tables import read_table
 
 
 def test_tables_outlive_their_models(shared: Path, tmp_path: Path) -> None:
@@ -24,7 +20,7 @@ def test_tables_outlive_their_models(shared: Path, tmp_path: Path) -> None:
         "TRUNCATIONS": "epsilon-0.5", "FIRST": 2, "DPI": 30,
     }  # fmt: skip
     script("replicate.sh", "multi30k-en-de", **settings)
-    rows = table(out / "ls0.2-7" / "quality.tsv")
+    rows = read_table(out / "ls0.2-7" / "quality.tsv")
     assert {row["model"] for row in rows} == {"ls0.2"} and {row["label_smoothing"] for row in rows} == {"0.2"}
     assert {(row["decoding"], row["temp_hyp"], row["seed"]) for row in rows} == {
         ("beam", "-", "-"), ("mbr", "1.0", "7"), ("dcmbr", "0.5", "7"),
@@ -39,7 +35,7 @@ def test_tables_outlive_their_models(shared: Path, tmp_path: Path) -> None:
     ]
     # the first sentences have pools of their own
     assert {row["sentences"] for row in rows} == {"3"}
-    assert {row["sentences"] for row in table(out / "ls0.2-7" / "temperature.tsv")} == {"2"}
+    assert {row["sentences"] for row in read_table(out / "ls0.2-7" / "temperature.tsv")} == {"2"}
     said = "".join(
         path.read_text("utf-8") for path in out.rglob("*") if path.suffix in (".md", ".tsv", ".settings", ".txt")
     )
