@@ -3,6 +3,7 @@
 # scores, draws. Everything goes on where it was cut off.
 #
 #   scripts/replicate.sh [SETTING]                   multi30k-en-de (default), or another pair: multi30k-de-en, ...
+#                                                    multi30k-en-de-two-layers: smaller models, a fifth of the time
 #
 # A run is a label smoothing and a seed, which is the training's and the draws' alike. What is measured of it lies in
 # docs/results/SETTING/RUN, a tidy table and its settings for each measurement: what is there, and was made with these
@@ -21,17 +22,21 @@
 # shellcheck source=scripts/lib.sh
 source "$(dirname "$0")/lib.sh"
 SETTING="${1:-multi30k-en-de}"
-[[ $# -le 1 && "$SETTING" =~ ^multi30k-([a-z]{2})-([a-z]{2})$ ]] || usage "$0"
+[[ $# -le 1 && "$SETTING" =~ ^multi30k-([a-z]{2})-([a-z]{2})(-two-layers)?$ ]] || usage "$0"
+SIZE="${BASH_REMATCH[3]}" MODEL=()
+[[ -z "$SIZE" ]] || MODEL=(model.{en,de}coder_layers=2 model.{en,de}coder_embed_dim=128)
 # shellcheck source=scripts/multi30k/settings.sh
 source "$ROOT/scripts/multi30k/settings.sh"
 set_pair "${BASH_REMATCH[1]}" "${BASH_REMATCH[2]}"
 CONFIG=multi30k/small
+CHECKPOINTS="$DIR/checkpoints$SIZE" POOLS="$DIR/pools$SIZE"
 TEST="${TESTS[0]}"
 SUBSET="$(subset_of "$TEST")"
 RUNS="${RUNS:-0.1-1 0.0-1 0.2-1 0.3-1 0.1-2 0.0-2 0.1-3 0.0-3}"
 FIRST_SEED="${RUNS%% *}" FIRST_SEED="${FIRST_SEED##*-}"
 PAIR="${PAIR:-ls0.0-1 ls0.1-1}"
 MAIN="${MAIN:-ls0.1-1}"
+GER_BASE=ls0.0-1
 GER_RUNS="${GER_RUNS:-}"
 GER_UPDATES="${GER_UPDATES:-150}"
 PARTS="${PARTS:-quality ranks growth temperature roles diversity truncation topn ger}"
@@ -58,32 +63,36 @@ has_gpu || FLAGS+=(--cpu)
 
 # begin RUN: what a run is: NAME of its model in tables, SEED, TRAINING (what is changed in the config), LAST (how many
 # checkpoints are averaged), CHECKPOINT, and in BASIS what the model depends on. A run of GER, gerALPHA-BETA, starts from
-# the run ls0.0-1.
+# the run GER_BASE.
 begin() {
-    local words smoothing
+    local words smoothing base
     RUN="$1" SEED="${1##*-}" NAME="${1%-*}" smoothing="${1%-*}" LAST="$AVERAGE"
-    TRAINING=("task.source_lang=$SRC" "task.target_lang=$TGT")
+    TRAINING=("task.source_lang=$SRC" "task.target_lang=$TGT" "${MODEL[@]}")
     if [[ "$RUN" == ger* ]]; then
         NAME="$RUN" SEED=1 LAST=1
-        TRAINING+=("+recipe=ger_finetuning" "criterion.ger_alpha=$(echo "${RUN#ger}" | cut -d - -f 1)"
+        TRAINING+=("+recipe=ger_finetuning" "~criterion.label_smoothing" "criterion.ger_alpha=$(echo "${RUN#ger}" | cut -d - -f 1)"
             "criterion.ger_beta=${RUN##*-}" "optimization.max_update=$GER_UPDATES" 'optimization.lr=[0.0005]'
-            "lr_scheduler.warmup_updates=30" "checkpoint.finetune_from_model=$DIR/checkpoints/ls0.0-1/averaged.pt")
+            "lr_scheduler.warmup_updates=30")
     else
         TRAINING+=("criterion.label_smoothing=${smoothing#ls}" "common.seed=$SEED" "optimization.max_update=$UPDATES")
     fi
-    CHECKPOINT="$DIR/checkpoints/$RUN/averaged.pt"
+    CHECKPOINT="$CHECKPOINTS/$RUN/averaged.pt"
     words="$(cd "$ROOT" && dcmbr flags "configs/$CONFIG" "task.data=$DIR/bin" checkpoint.save_dir=none "${TRAINING[@]}")"
     mapfile -t words <<<"$words"
     basis_of_flags "${words[@]}"
     BASIS=(--with "updates=$(flag --max-update "${words[@]}")" "average=$LAST" "${BASIS[@]}")
+    if [[ "$RUN" == ger* ]]; then # told by what its base is made from, for the base itself may be gone
+        base="$(begin "$GER_BASE" && made_from none "${BASIS[@]}" | cut -f 1,2 | sha256sum | cut -c 1-16)"
+        BASIS=(--with "base=$base" "${BASIS[@]}")
+        TRAINING+=("checkpoint.finetune_from_model=$CHECKPOINTS/$GER_BASE/averaged.pt")
+    fi
 }
 
 # trained: the run's model is there: trained, and its last epochs averaged.
 trained() {
-    local base="$DIR/checkpoints/ls0.0-1/averaged.pt"
-    [[ "$RUN" != ger* || -f "$base" ]] || (begin ls0.0-1 && trained)
-    "$ROOT/scripts/train.sh" "$CONFIG" "$DIR/bin" "$DIR/checkpoints/$RUN" "${TRAINING[@]}"
-    AVERAGE="$LAST" average_run "$DIR/checkpoints/$RUN" "$CHECKPOINT"
+    [[ "$RUN" != ger* ]] || (begin "$GER_BASE" && trained)
+    "$ROOT/scripts/train.sh" "$CONFIG" "$DIR/bin" "$CHECKPOINTS/$RUN" "${TRAINING[@]}"
+    AVERAGE="$LAST" average_run "$CHECKPOINTS/$RUN" "$CHECKPOINT"
 }
 
 # measure TABLE FIRST SUBSET SUBCOMMAND OPTION...: one table of the run that was begun, of FIRST sentences (0: all).
@@ -111,7 +120,7 @@ measure_now() {
 }
 
 # pools NAME FIRST: where the pools of that name are kept: those of the first sentences apart from those of all.
-pools() { echo "$DIR/pools/$1$([[ "$2" == 0 ]] || echo "-first$2")"; }
+pools() { echo "$POOLS/$1$([[ "$2" == 0 ]] || echo "-first$2")"; }
 
 # sweep TABLE FIRST POOLS OPTION...: a sweep of the test set by chrF, whose pools are kept under that name.
 sweep() {
