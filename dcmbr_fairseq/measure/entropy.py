@@ -10,12 +10,12 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import torch
-from tqdm import tqdm
 
 from dcmbr_fairseq.criterions.entropy import token_entropy
 from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.measure.experiment import Experiment
-from dcmbr_fairseq.measure.models import Model, Workspace, teacher_forced
+from dcmbr_fairseq.measure.models import Model, Workspace
+from dcmbr_fairseq.measure.teacher_forcing import forced_references
 from dcmbr_fairseq.sampling.step_distribution import cooled
 
 #: Where a match is looked for first, all in one pass.
@@ -55,17 +55,11 @@ def mean_token_entropies(workspace: Workspace, model: Model, temperatures: Seque
     """
     sums, tokens = torch.zeros(len(temperatures), dtype=torch.float64), 0
     at = f" at T = {temperatures[0]:.4g}" if len(temperatures) == 1 else ""
-    with tqdm(total=len(workspace.ids), desc=f"entropy of {model.name}{at}", unit=" sentences", leave=False) as bar:
-        for sample in workspace.batches(model, decode=False):
-            if sample.get("target") is None:
-                raise UserError("entropy needs references: give a split with a target side")
-            log_probs = teacher_forced(model, sample)  # (B, L, V)
-            real = workspace.counted(sample["target"])  # (B, L)
-            for index, temperature in enumerate(temperatures):
-                own = log_probs if temperature == 1 else torch.log_softmax(cooled(log_probs, temperature), dim=-1)
-                sums[index] += token_entropy(own)[real].double().sum().cpu()
-            tokens += int(real.sum())
-            bar.update(len(real))
+    for log_probs, _, counted in forced_references(workspace, model, f"entropy{at}"):
+        for index, temperature in enumerate(temperatures):
+            own = log_probs if temperature == 1 else torch.log_softmax(cooled(log_probs, temperature), dim=-1)
+            sums[index] += token_entropy(own)[counted].double().sum().cpu()
+        tokens += int(counted.sum())
     return [MeanEntropy(t, float(total) / tokens, tokens) for t, total in zip(temperatures, sums, strict=True)]
 
 

@@ -373,18 +373,3 @@ def refuse_too_long(dataset: Any, limits: Any, skip: bool) -> None:
             f"{len(ignored)} sentences are longer than the model's {limits} tokens, "
             f"the first is number {min(ignored)}: {remedy}"
         )
-
-
-@torch.no_grad()
-def teacher_forced(model: Model, sample: Any) -> Tensor:
-    """``(B, L, V)`` natural log-probabilities at temperature 1 at every position of the references.
-
-    An ensemble's are those of the mean of its members' probabilities, as in decoding.
-    """
-    log_probs = []  # one for each member
-    for member in model.members:
-        output = member(**sample["net_input"])
-        log_probs.append(member.get_normalized_probs(output, log_probs=True, sample=sample).float())
-    if len(log_probs) == 1:
-        return log_probs[0]
-    return torch.logsumexp(torch.stack(log_probs), dim=0) - float(np.log(len(log_probs)))

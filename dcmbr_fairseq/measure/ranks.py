@@ -9,11 +9,11 @@ from collections.abc import Sequence
 import numpy as np
 import torch
 from torch import Tensor
-from tqdm import tqdm
 
 from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.measure.experiment import Experiment
-from dcmbr_fairseq.measure.models import Model, Workspace, teacher_forced
+from dcmbr_fairseq.measure.models import Model, Workspace
+from dcmbr_fairseq.measure.teacher_forcing import forced_references
 from dcmbr_fairseq.numeric import LARGEST_RANK, whole_number
 from dcmbr_fairseq.present.tidy import Row
 from dcmbr_fairseq.sampling.support import Support
@@ -45,14 +45,9 @@ def rank_counts(workspace: Workspace, model: Model) -> np.ndarray:
     size = len(workspace.task.target_dictionary)
     support = workspace.support(model)
     counts = torch.zeros(size, dtype=torch.int64)
-    with tqdm(total=len(workspace.ids), desc=f"ranks of {model.name}", unit=" sentences", leave=False) as bar:
-        for sample in workspace.batches(model, decode=False):
-            target = sample.get("target")
-            if target is None:
-                raise UserError("ranks need references: give a split with a target side")
-            ranks = reference_ranks(teacher_forced(model, sample), target, support)
-            counts += torch.bincount(ranks[workspace.counted(target)], minlength=size).cpu()
-            bar.update(len(target))
+    for log_probs, target, counted in forced_references(workspace, model, "ranks"):
+        ranks = reference_ranks(log_probs, target, support)
+        counts += torch.bincount(ranks[counted], minlength=size).cpu()
     return counts.numpy()
 
 

@@ -19,12 +19,12 @@ from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
-from tqdm import tqdm
 
 from dcmbr_fairseq.commands.model_options import add_model_arguments, open_experiment, open_workspace
 from dcmbr_fairseq.criterions.entropy import token_entropy
 from dcmbr_fairseq.measure.experiment import Experiment
-from dcmbr_fairseq.measure.models import Model, Workspace, teacher_forced
+from dcmbr_fairseq.measure.models import Model, Workspace
+from dcmbr_fairseq.measure.teacher_forcing import forced_references
 from dcmbr_fairseq.numeric import read_positive_numbers
 from dcmbr_fairseq.present.tidy import write_rows
 from dcmbr_fairseq.sampling.step_distribution import cooled
@@ -83,23 +83,20 @@ def rows(experiment: Experiment, ways: list[Way], rare: float) -> Iterator[dict[
             yield {**experiment.columns(model), **way._asdict(), "rare": rare, **found._asdict()}
 
 
-@torch.no_grad()
 def leaked(workspace: Workspace, model: Model, ways: list[Way], rare: float) -> list[Found]:
     """What each way leaves of the mass of tokens below ``rare``, over the references' tokens."""
     sums = torch.zeros(len(ways), len(Found._fields), dtype=torch.float64)
     tokens = 0
-    with tqdm(total=len(workspace.ids), desc=f"leaked by {model.name}", unit=" sentences", leave=False) as bar:
-        for sample in workspace.batches(model, decode=False):
-            real = workspace.counted(sample["target"])  # (B, L)
-            log_probs = teacher_forced(model, sample)[real]  # (T, V)
-            below = log_probs < math.log(rare)
-            for index, way in enumerate(ways):
-                mass, entropy = of_tokens(way, log_probs, below)
-                none = torch.zeros(real.shape, dtype=torch.float64).masked_scatter_(real.cpu(), torch.log1p(-mass))
-                share = -torch.expm1(none.sum(dim=1))  # (B,)
-                sums[index] += torch.stack([mass.sum(), share.sum(), entropy.sum()])
-            tokens += len(log_probs)
-            bar.update(len(real))
+    for batch in forced_references(workspace, model, "leaked mass"):
+        log_probs = batch.log_probs[batch.counted]  # (T, V)
+        below = log_probs < math.log(rare)
+        for index, way in enumerate(ways):
+            mass, entropy = of_tokens(way, log_probs, below)
+            none = torch.zeros(batch.counted.shape, dtype=torch.float64)
+            none.masked_scatter_(batch.counted.cpu(), torch.log1p(-mass))
+            share = -torch.expm1(none.sum(dim=1))  # (B,)
+            sums[index] += torch.stack([mass.sum(), share.sum(), entropy.sum()])
+        tokens += len(log_probs)
     return [Found(*mean) for mean in (sums / torch.tensor([tokens, len(workspace.ids), tokens])).tolist()]
 
 

@@ -10,7 +10,7 @@ from analyses import toy_flags
 from fairseq.data import LanguagePairDataset
 
 from dcmbr_fairseq.errors import UserError
-from dcmbr_fairseq.measure.models import Workspace, parse_flags, teacher_forced
+from dcmbr_fairseq.measure.models import Workspace, parse_flags
 from dcmbr_fairseq.measure.sampling import PoolKey, sampled
 from dcmbr_fairseq.measure.topn import Budget, search_sentences
 from dcmbr_fairseq.preflight.languages import LanguageTokens
@@ -114,15 +114,6 @@ def test_sources_that_are_too_long_are_cut_in_decoding(toy: Any) -> None:
     prepared = list(workspace.prepared(model))
     assert sorted(i for batch in prepared for i in batch.ids) == list(range(23))
     assert {len(source) for batch in prepared for source in batch.batch.sources} == {5}
-
-
-def test_an_ensemble_is_the_mean_of_probabilities(toy: Any) -> None:
-    workspace = Workspace(toy_flags(toy))
-    both = workspace.load(f"{toy.checkpoint}:{toy.other}")
-    sample = next(workspace.batches(both, decode=False))
-    with torch.no_grad():
-        members = [m.get_normalized_probs(m(**sample["net_input"]), log_probs=False) for m in both.members]
-    torch.testing.assert_close(teacher_forced(both, sample).exp(), (members[0] + members[1]) / 2)
 
 
 def test_what_a_task_tells_its_generator_reaches_sampling_and_search(toy: Any, monkeypatch: Any) -> None:

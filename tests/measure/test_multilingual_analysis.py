@@ -9,9 +9,10 @@ from toy_model import teacher_forced as by_teacher_forcing
 
 from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.measure.entropy import mean_token_entropies
-from dcmbr_fairseq.measure.models import Model, Workspace, teacher_forced
+from dcmbr_fairseq.measure.models import Model, Workspace
 from dcmbr_fairseq.measure.ranks import rank_counts
 from dcmbr_fairseq.measure.sampling import PoolKey, sampled
+from dcmbr_fairseq.measure.teacher_forcing import teacher_forced
 from dcmbr_fairseq.measure.topn import Budget, search_sentences
 
 

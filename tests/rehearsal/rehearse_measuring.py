@@ -13,8 +13,9 @@ from toy_model import EOS, PAD, UNK, net_input, toy_transformer
 
 from dcmbr_fairseq.criterions.entropy import token_entropy
 from dcmbr_fairseq.criterions.generalized_entropy import GeneralizedEntropyCriterion
-from dcmbr_fairseq.measure.models import Model, teacher_forced
+from dcmbr_fairseq.measure.models import Model
 from dcmbr_fairseq.measure.ranks import reference_ranks
+from dcmbr_fairseq.measure.teacher_forcing import teacher_forced
 from dcmbr_fairseq.sampling.support import Support
 
 SOURCES = [[6, 6, 5, 4, 12, 8, EOS], [5, 4, 6, 9, EOS], [4, EOS]]

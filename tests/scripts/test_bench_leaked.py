@@ -14,7 +14,8 @@ import leaked
 from leaked import Way
 
 from dcmbr_fairseq.lemma import equivalent_smoothing
-from dcmbr_fairseq.measure.models import Workspace, teacher_forced
+from dcmbr_fairseq.measure.models import Workspace
+from dcmbr_fairseq.measure.teacher_forcing import teacher_forced
 from dcmbr_fairseq.present.tables import read_table
 
 SMOOTHING, VOCABULARY = 0.1, 1000
