@@ -3,7 +3,7 @@
 # scores, draws. Everything goes on where it was cut off.
 #
 #   scripts/replicate.sh [SETTING]                   multi30k-en-de (default), or another pair: multi30k-de-en, ...
-#                                                    multi30k-en-de-two-layers: smaller models, a fifth of the time
+#                                                    multi30k-en-de-two-layers: smaller models, half the time
 #
 # A run is a label smoothing and a seed, which is the training's and the draws' alike. What is measured of it lies in
 # docs/results/SETTING/RUN, a tidy table and its settings for each measurement: what is there, and was made with these
