@@ -20,7 +20,7 @@ def test_tables_outlive_their_models(shared: Path, tmp_path: Path) -> None:
         "TRUNCATIONS": "epsilon-0.5", "GER_RUNS": "0.7-0.3", "GER_UPDATES": 1, "FIRST": 2, "DPI": 30,
     }  # fmt: skip
     setting = "multi30k-en-de-two-layers"
-    script("replicate.sh", setting, **settings)
+    done = script("replicate.sh", setting, **settings)
     rows = read_table(out / "ls0.0-1" / "quality.tsv")
     assert {row["model"] for row in rows} == {"ls0.0"} and {row["label_smoothing"] for row in rows} == {"0.0"}
     assert {(row["decoding"], row["temp_hyp"], row["seed"]) for row in rows} == {
@@ -37,7 +37,7 @@ def test_tables_outlive_their_models(shared: Path, tmp_path: Path) -> None:
     ]
     (ger,) = {(row["model"], row["alpha"], row["beta"]) for row in read_table(out / "ger0.7-0.3" / "quality.tsv")}
     assert ger == ("ger0.7-0.3", "0.7", "0.3")
-    assert (out / "figure4.png").is_file()
+    assert "Figure 4 cannot be drawn yet" in done.stderr  # it takes three models
     # the first sentences have pools of their own
     assert {row["sentences"] for row in rows} == {"3"}
     assert {row["sentences"] for row in read_table(out / "ls0.0-1" / "truncation-epsilon-0.5.tsv")} == {"2"}
