@@ -22,6 +22,7 @@ for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(variable, "1")  # before numpy is imported
 
 import argparse  # noqa: E402
+import contextlib  # noqa: E402
 import dataclasses  # noqa: E402
 import functools  # noqa: E402
 import json  # noqa: E402
@@ -88,9 +89,10 @@ def measure(args: argparse.Namespace, flags: Sequence[str]) -> None:
     """Measure what the journal lacks."""
     bench = Bench(args, flags)
     seeds, kinds = (text.split(",") for text in (args.seeds, args.draws))
-    todo = [(kind, int(seed)) for seed in seeds for kind in kinds if (kind, int(seed)) not in bench.journal]
-    for kind, seed in tqdm(todo, unit=" pools"):
-        bench.journal.add((kind, seed), list(bench.rows(kind, seed)))
+    with contextlib.closing(bench.journal) as journal:
+        todo = [(kind, int(seed)) for seed in seeds for kind in kinds if (kind, int(seed)) not in journal]
+        for kind, seed in tqdm(todo, unit=" pools"):
+            journal.add((kind, seed), list(bench.rows(kind, seed)))
 
 
 class Drawn(NamedTuple):

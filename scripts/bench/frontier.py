@@ -135,21 +135,24 @@ def measure(args: argparse.Namespace, flags: list[str]) -> None:
     temperatures = [(t, t) for t in args.temperatures]
     plan = Plan([Sizes(n, n) for n in args.num_hyp], temperatures, metrics=args.metrics.split(","),
                 metric_args=args.metric_args)  # fmt: skip
-    judge = Judge(plan, experiment.corpus)
     settings = {**experiment.fingerprints(), **vars(args), "output": None, "flags": flags}
-    journal = Journal(args.output, {name: str(value) for name, value in settings.items()})
+    as_text = {name: str(value) for name, value in settings.items()}
     contestants = list(systems(args))
     keys = [(seed, system.name, system.size) for seed in args.seeds for system in contestants]
     by_key = {key: system for key, system in zip(keys, contestants * len(args.seeds), strict=True)}
-    decode(experiment, contestants[0], args, flags, seed=1)  # the first run pays for memory and kernels
-    for key in tqdm([key for key in keys if key not in journal], unit=" decodes"):
-        translations, seconds, rows = decode(experiment, by_key[key], args, flags, seed=key[0])
-        own = {**experiment.columns(model), "system": by_key[key].name, "num_hyp": by_key[key].size,
-               "draws": by_key[key].draws, "seed": key[0]}  # fmt: skip
-        cost = {"seconds": round(seconds / len(translations), 6), "rows": rows / len(translations)}
-        journal.add(key, [{**own, **cost, **row} for row in without_statistics(list(judge.rows(translations)))])
-    judge.close()
-    journal.finish(journal.rows(keys))
+    with (
+        contextlib.closing(Judge(plan, experiment.corpus)) as judge,
+        contextlib.closing(Journal(args.output, as_text)) as journal,
+    ):
+        decode(experiment, contestants[0], args, flags, seed=1)  # the first run pays for memory and kernels
+        for key in tqdm([key for key in keys if key not in journal], unit=" decodes"):
+            translations, seconds, rows = decode(experiment, by_key[key], args, flags, seed=key[0])
+            own = {**experiment.columns(model), "system": by_key[key].name, "num_hyp": by_key[key].size,
+                   "draws": by_key[key].draws, "seed": key[0]}  # fmt: skip
+            cost = {"seconds": round(seconds / len(translations), 6), "rows": rows / len(translations)}
+            scores = without_statistics(list(judge.rows(translations)))
+            journal.add(key, [{**own, **cost, **row} for row in scores])
+        journal.finish(journal.rows(keys))
 
 
 def decode(
