@@ -65,7 +65,7 @@ has_gpu || FLAGS+=(--cpu)
 # checkpoints are averaged), CHECKPOINT, and in BASIS what the model depends on. A run of GER, gerALPHA-BETA, starts from
 # the run GER_BASE.
 begin() {
-    local words smoothing base
+    local words smoothing
     RUN="$1" SEED="${1##*-}" NAME="${1%-*}" smoothing="${1%-*}" LAST="$AVERAGE"
     TRAINING=("task.source_lang=$SRC" "task.target_lang=$TGT" "${MODEL[@]}")
     if [[ "$RUN" == ger* ]]; then
@@ -81,9 +81,8 @@ begin() {
     mapfile -t words <<<"$words"
     basis_of_flags "${words[@]}"
     BASIS=(--with "updates=$(flag --max-update "${words[@]}")" "average=$LAST" "${BASIS[@]}")
-    if [[ "$RUN" == ger* ]]; then # told by what its base is made from, for the base itself may be gone
-        base="$(begin "$GER_BASE" && made_from none "${BASIS[@]}" | cut -f 1,2 | sha256sum | cut -c 1-16)"
-        BASIS=(--with "base=$base" "${BASIS[@]}")
+    if [[ "$RUN" == ger* ]]; then # GER_BASIS: by what the base is made from, for the base itself may be gone
+        BASIS=(--with "base=$GER_BASIS" "${BASIS[@]}")
         TRAINING+=("checkpoint.finetune_from_model=$CHECKPOINTS/$GER_BASE/averaged.pt")
     fi
 }
@@ -221,8 +220,10 @@ for run in $RUNS; do
     study
     present
 done
+wants ger || GER_RUNS=""
+[[ -z "$GER_RUNS" ]] ||
+    GER_BASIS="$(begin "$GER_BASE" && made_from none "${BASIS[@]}" | cut -f 1,2 | sha256sum | cut -c 1-16)"
 for run in $GER_RUNS; do
-    wants ger || break
     begin "ger$run"
     study
 done
