@@ -10,7 +10,6 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export OMP_NUM_THREADS=1
-unset PYTHONDONTWRITEBYTECODE # as scripts/test.sh
 rooms=(sampling decoders pools rules utilities)
 data="$(mktemp -d)"
 trap 'rm -rf "$data"' EXIT

@@ -5,7 +5,6 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 bash scripts/install.sh test
 export OMP_NUM_THREADS=${OMP_NUM_THREADS:-1} # each worker computes on one core
-unset PYTHONDONTWRITEBYTECODE # hundreds of programs are started: the first that needs a module compiles it for all
 # Three workers, since tests wait for programs that they start. A file stays with one worker, and the longest come first
 # (tests/conftest.py), so that all end at the same time.
 exec .venv/bin/python -P -m pytest -n 3 --dist loadscope --no-loadscope-reorder "$@"

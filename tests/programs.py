@@ -14,6 +14,7 @@ import tempfile
 from pathlib import Path
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # one thread a worker: pytest-xdist already fills the cores
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # the first program that needs a module compiles it for all
 START = dict(os.environ)  # before any test: the server declines what starts with other variables than its own
 REAL = Path(sys.prefix)
 TESTS = Path(__file__).parent
