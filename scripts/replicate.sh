@@ -187,7 +187,7 @@ present() {
         for metric in chrF BLEU METEOR TER; do
             grep --quiet --line-regexp "$metric" <<<"$metrics" || continue
             printf '\n## Table 1, by %s\n' "$metric"
-            dcmbr table 1 "${quality[@]}" --where "metric=$metric" --format markdown
+            dcmbr table 1 "${quality[@]}" --where "metric=$metric" --spread --format markdown
         done
         for number in {1..7}; do
             [[ ! -f "$OUT/figure$number.png" ]] || printf '\n## Figure %d\n\n![Figure %d](figure%d.png)\n' "$number"{,,}

@@ -19,6 +19,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--temperature", type=float, default=0.5, metavar="T", help="T_h = T_r of the column Ours (paper: 0.5)"
     )
     parser.add_argument("--paper", action="store_true", help="put the paper's numbers in parentheses beside ours")
+    parser.add_argument(
+        "--spread",
+        action="store_true",
+        help="put the least and the greatest seed in brackets behind each mean of several",
+    )
     add_output_arguments(parser, FORMS)
 
 
@@ -28,7 +33,7 @@ def run(args: argparse.Namespace) -> None:
     if not args.results and not args.paper:
         raise UserError("a table needs results: give files of results, or --paper to see the paper's numbers alone")
     rows = read_results(args.results, args.where) if args.results else []
-    grid = build_table(args.table, rows, args.paper, args.temperature)
+    grid = build_table(args.table, rows, args.paper, args.temperature, args.spread)
     if not grid.rows:
         raise UserError(f"no row fits table {args.table}: decodings must be beam, mbr, or dcmbr at --temperature")
     write_output(render(grid, args.format), args.output)

@@ -2,17 +2,18 @@
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.evaluation.metrics import ERROR_RATES
 from dcmbr_fairseq.present import paper
 from dcmbr_fairseq.present.beside import Pair, best, caption
 from dcmbr_fairseq.present.results import (
     Cells,
+    Mean,
     Value,
+    combined,
     decoding_of,
     label,
+    mean_of,
     means,
     number,
     one_test_set,
@@ -22,15 +23,16 @@ from dcmbr_fairseq.present.results import (
 from dcmbr_fairseq.present.tables import Cell, Grid
 
 
-def utilities(rows: Sequence[Cells], paper_table: str | None, temperature: float) -> Grid:
+def utilities(rows: Sequence[Cells], paper_table: str | None, temperature: float, spread: bool = False) -> Grid:
     """The appendix' study of utilities: DC-MBR / naive MBR for each utility and metric, means over test sets.
 
     Args:
         rows: columns utility, metric, decoding, score and temperatures.
         paper_table: not None for the paper's numbers beside ours.
         temperature: T_h = T_r of DC-MBR.
+        spread: with the least and the greatest seed of each cell.
     """
-    scores: dict[tuple[Value, ...], float] = {}
+    scores: dict[tuple[Value, ...], Mean] = {}
     if rows:
         require(rows, ("utility", "metric", "decoding", "score"), "this table")
         refuse_mixture(rows, ("num_hyp",))
@@ -45,7 +47,7 @@ def utilities(rows: Sequence[Cells], paper_table: str | None, temperature: float
         for u in names for m in metrics for i, d in enumerate(("dcmbr", "mbr"))
     }  # fmt: skip
     header = ["utility", *(f"{metric} {side}" for metric in metrics for side in ("Ours", "MBR"))]
-    table = [[u, *(pairs[u, m, i].show(bool(paper_table)) for m in metrics for i in (0, 1))] for u in names]
+    table = [[u, *(pairs[u, m, i].show(bool(paper_table), spread) for m in metrics for i in (0, 1))] for u in names]
     bold: list[list[int]] = [[] for _ in names]
     for column, (metric, side) in enumerate([(m, i) for m in metrics for i in (0, 1)], 1):
         column_pairs = [pairs[u, metric, side] for u in names]
@@ -54,7 +56,7 @@ def utilities(rows: Sequence[Cells], paper_table: str | None, temperature: float
     return Grid(header, table, bold=bold, caption=caption([], "the paper" if paper_table else None))
 
 
-def means_over_test_sets(rows: Sequence[Cells], keys: Sequence[str]) -> dict[tuple[Value, ...], float]:
+def means_over_test_sets(rows: Sequence[Cells], keys: Sequence[str]) -> dict[tuple[Value, ...], Mean]:
     """The mean over test sets of each cell: of the means over seeds of each.
 
     Raises:
@@ -63,24 +65,25 @@ def means_over_test_sets(rows: Sequence[Cells], keys: Sequence[str]) -> dict[tup
     rows = [{"task": "", **row} for row in rows]
     one_test_set(rows, by=("task",), models_by=("task",))
     same = ("subset", "sentences", "model", "label_smoothing", "ref_pool", "num_ref", "signature", "utility_signature")
-    cells: dict[tuple[Value, ...], dict[Value, float]] = {}
+    cells: dict[tuple[Value, ...], dict[Value, Mean]] = {}
     for key, mean in means(rows, (*keys, "task"), same=same).items():
-        cells.setdefault(key[:-1], {})[key[-1]] = mean.mean
+        cells.setdefault(key[:-1], {})[key[-1]] = mean
     first, *others = cells.items()
     for other in others:
         if other[1].keys() != first[1].keys():
             sets = (f"{' '.join(map(label, key))}: {', '.join(map(label, found))}" for key, found in (first, other))
             raise UserError(f"means over different test sets cannot be compared ({'; '.join(sets)}): add the missing")
-    return {key: float(np.mean(list(found.values()))) for key, found in cells.items()}
+    return {key: combined(mean_of, list(found.values())) for key, found in cells.items()}
 
 
-def data(rows: Sequence[Cells], paper_table: str | None, temperature: float) -> Grid:
+def data(rows: Sequence[Cells], paper_table: str | None, temperature: float, spread: bool = False) -> Grid:
     """The appendix' data sets: segments of each split.
 
     Args:
         rows: columns task, split (train, valid or test) and segments.
         paper_table: not None for the paper's numbers beside ours.
         temperature: not used.
+        spread: not used.
     """
     if rows:
         require(rows, ("task", "split", "segments"), "this table")

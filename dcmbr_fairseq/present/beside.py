@@ -5,21 +5,30 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from dcmbr_fairseq.evaluation.metrics import ERROR_RATES
-from dcmbr_fairseq.present.results import Cells
+from dcmbr_fairseq.present.results import Cells, Mean, combined
 from dcmbr_fairseq.present.tables import Cell, Grid
 
 
 class Pair(NamedTuple):
     """A number of ours and the paper's, each None where there is none."""
 
-    ours: float | None = None
+    ours: Mean | None = None
     paper: float | None = None
 
-    def show(self, with_paper: bool, signed: bool = False) -> Cell:
-        """A cell: our number, and the paper's in parentheses where asked."""
+    def show(self, with_paper: bool, spread: bool, signed: bool = False) -> Cell:
+        """A cell: our number, its least and greatest seed in brackets, and the paper's in parentheses, where asked."""
         sign = "+" if signed else ""
-        ours, theirs = (None if v is None else f"{round(v, 1) + 0.0:{sign}.1f}" for v in self)  # + 0.0: never "-0.0"
-        return f"{ours or '-'} ({theirs or '-'})" if with_paper else ours
+        ours = None if self.ours is None else rounded(self.ours.mean, sign)
+        if spread and self.ours is not None and self.ours.count > 1:
+            ours = f"{ours} [{rounded(self.ours.low, sign)}, {rounded(self.ours.high, sign)}]"
+        if not with_paper:
+            return ours
+        return f"{ours or '-'} ({'-' if self.paper is None else rounded(self.paper, sign)})"
+
+
+def rounded(value: float, sign: str = "") -> str:
+    """With one decimal, as the paper prints its numbers; ``sign`` as in a format."""
+    return f"{round(value, 1) + 0.0:{sign}.1f}"  # + 0.0: never "-0.0"
 
 
 @dataclass(frozen=True)
@@ -40,12 +49,12 @@ class Line:
     dcmbr: Sequence[Pair]
     printed: Sequence[float | None]
 
-    def cells(self, with_paper: bool) -> list[Cell]:
+    def cells(self, with_paper: bool, spread: bool) -> list[Cell]:
         """BS, then MBR, Ours and their difference for each N."""
-        cells: list[Cell] = [*self.labels, self.beam.show(with_paper)]
+        cells: list[Cell] = [*self.labels, self.beam.show(with_paper, spread)]
         for mbr, ours, printed in zip(self.mbr, self.dcmbr, self.printed, strict=True):
-            delta = difference(ours, mbr, printed).show(with_paper, signed=True)
-            cells += [mbr.show(with_paper), ours.show(with_paper), delta]
+            delta = difference(ours, mbr, printed).show(with_paper, spread, signed=True)
+            cells += [mbr.show(with_paper, spread), ours.show(with_paper, spread), delta]
         return cells
 
     def bold(self, lowest: bool) -> list[int]:
@@ -60,18 +69,24 @@ def difference(ours: Pair, mbr: Pair, printed: float | None) -> Pair:
     """Ours minus MBR; the paper's as it prints it, else from its rounded numbers."""
     if printed is None and ours.paper is not None and mbr.paper is not None:
         printed = ours.paper - mbr.paper
-    return Pair(ours.ours - mbr.ours if ours.ours is not None and mbr.ours is not None else None, printed)
+    known = [pair.ours for pair in (ours, mbr) if pair.ours is not None]
+    return Pair(combined(lambda pair: pair[0] - pair[1], known) if len(known) == 2 else None, printed)
 
 
 def best(pairs: Sequence[Pair], first: int, lowest: bool = False) -> list[int]:
     """Which columns, counted from ``first``, hold the best of our numbers as printed; none of fewer than two."""
-    known = {first + i: round(pair.ours, 1) for i, pair in enumerate(pairs) if pair.ours is not None}
+    known = {first + i: round(pair.ours.mean, 1) for i, pair in enumerate(pairs) if pair.ours is not None}
     wanted = (min if lowest else max)(known.values(), default=None)
     return [column for column, value in known.items() if value == wanted] if len(known) > 1 else []
 
 
 def grid_of(
-    lines: Sequence[Line], header: Sequence[str], rules: Sequence[int], rows: Sequence[Cells], theirs: str | None
+    lines: Sequence[Line],
+    header: Sequence[str],
+    rules: Sequence[int],
+    rows: Sequence[Cells],
+    theirs: str | None,
+    spread: bool,
 ) -> Grid:
     """The grid of Table 1 or 2.
 
@@ -81,9 +96,10 @@ def grid_of(
         rules: the rows above which a line is drawn.
         rows: what it was made from, of one metric.
         theirs: what the paper's numbers are, if they are to stand beside ours.
+        spread: with the least and the greatest seed of each cell.
     """
     labels, lowest = len(lines[0].labels) if lines else 1, _metric(rows) in ERROR_RATES
-    cells, bold = [line.cells(theirs is not None) for line in lines], [line.bold(lowest) for line in lines]
+    cells, bold = [line.cells(theirs is not None, spread) for line in lines], [line.bold(lowest) for line in lines]
     return Grid(header, cells, labels=labels, bold=bold, rules=rules, caption=caption(rows, theirs))
 
 

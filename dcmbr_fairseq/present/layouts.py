@@ -12,15 +12,18 @@ from typing import NamedTuple
 from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.present import appendix, paper
 from dcmbr_fairseq.present.beside import Line, Pair, grid_of
-from dcmbr_fairseq.present.provenance import describe
+from dcmbr_fairseq.present.provenance import CELLS, CELLS_WITH_SPREAD, describe
 from dcmbr_fairseq.present.results import (
     METRIC,
     SETTINGS,
     UTILITY,
     Cells,
+    Mean,
     Value,
+    combined,
     decoding_of,
     distinct,
+    mean_of,
     means,
     one_kind_of_draws,
     one_test_set,
@@ -29,8 +32,8 @@ from dcmbr_fairseq.present.results import (
 )
 from dcmbr_fairseq.present.tables import Grid
 
-#: (decoding, N, the row's other keys) -> mean score; N is 0 for beam search, which has no pool.
-Scores = dict[tuple[str, float, Value], float]
+#: (decoding, N, the row's other keys) -> score; N is 0 for beam search, which has no pool.
+Scores = dict[tuple[str, float, Value], Mean]
 
 
 def scores_by_decoding(rows: Sequence[Cells], key: str, temperature: float) -> Scores:
@@ -52,7 +55,7 @@ def scores_by_decoding(rows: Sequence[Cells], key: str, temperature: float) -> S
     beam = [{**row, "num_hyp": "0"} for row in chosen if row["decoding"] == "beam"]
     same = [column for column in (*SETTINGS, "model", "label_smoothing") if column not in ("num_hyp", key)]
     found = means([*beam, *sampled], ("decoding", "num_hyp", key), same=same)
-    return {(str(d), pool_size(size), name): mean.mean for (d, size, name), mean in found.items()}
+    return {(str(d), pool_size(size), name): mean for (d, size, name), mean in found.items()}
 
 
 def pool_size(value: Value) -> float:
@@ -66,7 +69,7 @@ def pool_size(value: Value) -> float:
     return value
 
 
-def bilingual(rows: Sequence[Cells], paper_table: str | None, temperature: float) -> Grid:
+def bilingual(rows: Sequence[Cells], paper_table: str | None, temperature: float, spread: bool = False) -> Grid:
     """Table 1: BS, MBR and DC-MBR for each N and label smoothing.
 
     Args:
@@ -74,6 +77,7 @@ def bilingual(rows: Sequence[Cells], paper_table: str | None, temperature: float
             models that were trained otherwise (GER) are left out.
         paper_table: whose numbers of the paper stand beside ours (a key of ``paper.BILINGUAL``), or None.
         temperature: T_h = T_r of DC-MBR.
+        spread: with the least and the greatest seed of each cell.
     """
     rows = [row for row in rows if row.get("label_smoothing") != "-"]
     printed = paper.BILINGUAL[paper_table] if paper_table else {}
@@ -89,16 +93,17 @@ def bilingual(rows: Sequence[Cells], paper_table: str | None, temperature: float
     rules = [i for i, line in enumerate(lines) if i == 0 or line.labels[0] != lines[i - 1].labels[0]]
     header = ["candidates", "model", "BS", "MBR", "Ours", "Δ"]
     theirs_in = f"{paper.BILINGUAL_METRIC[paper_table]} in the paper, {paper_table}" if paper_table else None
-    return grid_of(lines, header, rules, rows, theirs_in)
+    return grid_of(lines, header, rules, rows, theirs_in, spread)
 
 
-def multilingual(rows: Sequence[Cells], paper_table: str | None, temperature: float) -> Grid:
+def multilingual(rows: Sequence[Cells], paper_table: str | None, temperature: float, spread: bool = False) -> Grid:
     """Table 2: BS, and MBR and DC-MBR for each N, for each direction, and their average.
 
     Args:
         rows: columns task (ending in a direction such as en-de), decoding, score, num_hyp and temperatures.
         paper_table: not None for the paper's numbers beside ours.
         temperature: T_h = T_r of DC-MBR.
+        spread: with the least and the greatest seed of each cell.
     """
     found = scores_by_decoding(rows, "task", temperature)
     refuse_same_direction(dict.fromkeys(str(key) for _, _, key in found))
@@ -110,7 +115,7 @@ def multilingual(rows: Sequence[Cells], paper_table: str | None, temperature: fl
         lines.append(average_line(lines, paper.WMT16_AVERAGE if paper_table else None, sizes))
     header = ["direction", "BS", *(title for n in sizes for title in (f"MBR N={n:g}", f"Ours N={n:g}", "Δ"))]
     theirs_in = "BLEURT in the paper, Table 2" if paper_table else None
-    return grid_of(lines, header, [0, len(lines) - 1], rows, theirs_in)
+    return grid_of(lines, header, [0, len(lines) - 1], rows, theirs_in, spread)
 
 
 def refuse_same_direction(test_sets: Iterable[str]) -> None:
@@ -150,7 +155,7 @@ def average_line(lines: Sequence[Line], theirs: paper.Multilingual | None, sizes
 
     def average(pairs: Sequence[Pair], name: str) -> Pair:
         ours = [pair.ours for pair in pairs if pair.ours is not None]
-        return Pair(sum(ours) / len(ours) if len(ours) == len(lines) else None, printed.get(name))
+        return Pair(combined(mean_of, ours) if len(ours) == len(lines) else None, printed.get(name))
 
     beam = average([line.beam for line in lines], "beam")
     mbr = [average([line.mbr[i] for line in lines], f"mbr{n:g}") for i, n in enumerate(sizes)]
@@ -161,7 +166,7 @@ def average_line(lines: Sequence[Line], theirs: paper.Multilingual | None, sizes
 class Layout(NamedTuple):
     """A table that ``dcmbr table`` can make."""
 
-    build: Callable[[Sequence[Cells], str | None, float], Grid]
+    build: Callable[[Sequence[Cells], str | None, float, bool], Grid]
     paper: str
     title: str
 
@@ -176,7 +181,7 @@ LAYOUTS: dict[str, Layout] = {
 }
 
 
-def build_table(name: str, rows: Sequence[Cells], with_paper: bool, temperature: float) -> Grid:
+def build_table(name: str, rows: Sequence[Cells], with_paper: bool, temperature: float, spread: bool = False) -> Grid:
     """A table of :data:`LAYOUTS`; below it stands what its numbers are.
 
     Args:
@@ -184,14 +189,15 @@ def build_table(name: str, rows: Sequence[Cells], with_paper: bool, temperature:
         rows: tidy rows with the columns that docs/analysis.md lists for it.
         with_paper: put the paper's numbers beside ours.
         temperature: T_h = T_r of DC-MBR.
+        spread: with the least and the greatest seed of each cell.
 
     Raises:
         UserError: columns are missing, or a mean would mix what must not be mixed.
     """
     layout = LAYOUTS[name]
     one_kind_of_draws(rows)
-    grid = layout.build(rows, layout.paper if with_paper else None, temperature)
+    grid = layout.build(rows, layout.paper if with_paper else None, temperature, spread)
     shown = [row for row in rows if "decoding" not in row or decoding_of(row, temperature)]
     seeds = distinct([row for row in shown if row.get("seed", "") not in ("", "-")], "seed")
-    means_of_seeds = ["cells are means over seeds"] if len(seeds) > 1 else []
+    means_of_seeds = [CELLS_WITH_SPREAD if spread else CELLS] if len(seeds) > 1 else []
     return replace(grid, notes=[*describe(shown), *means_of_seeds])

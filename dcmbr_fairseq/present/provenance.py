@@ -14,6 +14,9 @@ from dcmbr_fairseq.present.results import (
 
 #: What points and bars are where seeds are averaged.
 BARS = "points are means over seeds, bars reach from the least to the greatest seed"
+#: The same for cells, alone and with ``--spread``.
+CELLS = "cells are means over seeds"
+CELLS_WITH_SPREAD = f"{CELLS}, in brackets the least and the greatest seed, of the difference too"
 
 
 def describe(rows: Sequence[Cells]) -> list[str]:

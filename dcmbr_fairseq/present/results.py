@@ -4,8 +4,8 @@ Figures and tables are selections and means of such rows. Cells that look like n
 """
 
 import logging
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -44,12 +44,14 @@ class Mean:
         low: the least.
         high: the greatest.
         count: how many.
+        by_seed: the measurement of each seed, as far as the rows say their seeds.
     """
 
     mean: float
     low: float
     high: float
     count: int
+    by_seed: Mapping[Value, float] = field(default_factory=dict)
 
 
 def read_results(paths: Sequence[PathLike], conditions: Sequence[str] = ()) -> list[Cells]:
@@ -200,19 +202,35 @@ def means(
         UserError: a cell is no number, or rows that agree in ``keys`` differ in one of the columns ``same``, or have
             several values of one seed. (The same value twice, as of a cell that two tables have, counts once.)
     """
-    found, seeds = {}, {}
+    found = {}
     for key, group in grouped(rows, keys).items():
         refuse_mixture(group, same)
-        seeds[key], numbers = _measured(group, column)
-        found[key] = Mean(float(np.mean(numbers)), min(numbers), max(numbers), len(numbers))
-    kinds = dict.fromkeys(", ".join(map(label, some)) for some in seeds.values() if some)
+        by_seed, others = _measured(group, column)
+        numbers = [*by_seed.values(), *others]
+        found[key] = Mean(float(np.mean(numbers)), min(numbers), max(numbers), len(numbers), by_seed)
+    seeds = (sorted(mean.by_seed, key=str) for mean in found.values() if mean.by_seed)
+    kinds = dict.fromkeys(", ".join(map(label, some)) for some in seeds)
     if len(kinds) > 1:
         logger.warning("some means are over other seeds than others: %s", "; ".join(kinds))
     return found
 
 
-def _measured(rows: Sequence[Cells], column: str) -> tuple[list[Value], list[float]]:
-    """The seeds of rows of which a mean is to be taken, none where they do not say it; and the numbers in ``column``.
+def mean_of(values: Sequence[float]) -> float:
+    """Their mean."""
+    return float(np.mean(values))
+
+
+def combined(linear: Callable[[Sequence[float]], float], parts: Sequence[Mean]) -> Mean:
+    """A linear function, such as a difference, of means: seed by seed where all of them have the same seeds."""
+    mean, seeds = linear([part.mean for part in parts]), parts[0].by_seed
+    paired = all(part.by_seed.keys() == seeds.keys() and part.count == len(seeds) for part in parts)
+    by_seed = {seed: linear([part.by_seed[seed] for part in parts]) for seed in seeds} if paired else {}
+    values = list(by_seed.values()) or [mean]
+    return Mean(mean, min(values), max(values), len(values), by_seed)
+
+
+def _measured(rows: Sequence[Cells], column: str) -> tuple[dict[Value, float], list[float]]:
+    """The numbers in ``column`` of which a mean is to be taken: those of each seed, and those that say no seed.
 
     Raises:
         UserError: two numbers are of one seed, so that they are no repeated measurement.
@@ -228,7 +246,7 @@ def _measured(rows: Sequence[Cells], column: str) -> tuple[list[Value], list[flo
                 f"the table has several values of {column} for seed {row['seed']}, in rows that differ in no column "
                 "that is known: choose with --where, or give the tables of one measurement"
             )
-    return sorted(by_seed, key=str), [*by_seed.values(), *others]
+    return by_seed, others
 
 
 def averaged_over_seeds(rows: Sequence[Cells], columns: Sequence[str]) -> list[Cells]:

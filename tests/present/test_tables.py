@@ -265,6 +265,50 @@ def test_means_over_seeds(tmp_path):
     assert (mean.mean, mean.low, mean.high, mean.count) == (65.5, 65.0, 66.0, 2)
 
 
+#: Two seeds in two directions; beam search has no seed. MBR and DC-MBR rise together in the first, so that their
+#: difference is less spread than either.
+SEEDS = [
+    ("task", "label_smoothing", "decoding", "utility", "metric", "num_hyp", "seed", "score"),
+    *(("en-de", 0.1, "beam", "-", "chrF", "-", "-", score) for score in (60.0, 61.0)),
+    *(("en-de", 0.1, "mbr", "chrf", "chrF", 10, seed, score) for seed, score in ((1, 50.0), (2, 53.0))),
+    *(("en-de", 0.1, "dcmbr", "chrf", "chrF", 10, seed, score) for seed, score in ((2, 64.5), (1, 61.0))),
+    ("de-en", 0.1, "beam", "-", "chrF", "-", "-", 70.0),
+    *(("de-en", 0.1, "mbr", "chrf", "chrF", 10, seed, score) for seed, score in ((1, 50.0), (2, 40.0))),
+    ("de-en", 0.1, "dcmbr", "chrf", "chrF", 10, 1, 62.0),
+]
+
+
+@pytest.mark.parametrize(
+    ("layout", "where", "paper_table", "expected"),
+    [
+        ("1", "task=en-de", None, [["N=10", "+ LS 0.1", "60.5 [60.0, 61.0]", "51.5 [50.0, 53.0]", "62.8 [61.0, 64.5]",
+                                    "+11.2 [+11.0, +11.5]"]]),
+        ("1", "task=de-en", None, [["N=10", "+ LS 0.1", "70.0", "45.0 [40.0, 50.0]", "62.0", "+17.0"]]),
+        ("utilities", "decoding=mbr", None, [["chrf", None, "48.2 [46.5, 50.0]"]]),
+        ("1", "task=de-en", "en-de", [["N=10", "+ LS 0.1", "70.0 (64.2)", "45.0 [40.0, 50.0] (41.0)", "62.0 (67.9)",
+                                       "+17.0 (+26.9)"]]),
+        ("2", "decoding=mbr", None, [["en-de", None, "51.5 [50.0, 53.0]", None, None],
+                                     ["de-en", None, "45.0 [40.0, 50.0]", None, None],
+                                     ["average", None, "48.2 [46.5, 50.0]", None, None]]),
+    ],
+)  # fmt: skip
+def test_spread_over_seeds(tmp_path, layout, where, paper_table, expected):
+    """The least and the greatest seed; of a difference and an average over directions seed by seed."""
+    rows = read_results([results(tmp_path, SEEDS)], [where])
+    shown = [list(row) for row in LAYOUTS[layout].build(rows, paper_table, 0.5, True).rows]
+    assert [row for row in shown if paper_table is None or row[:2] == expected[0][:2]] == expected
+    plain = LAYOUTS[layout].build(rows, paper_table, 0.5).rows
+    assert not any("[" in str(cell) for row in plain for cell in row)
+
+
+def test_a_table_says_what_its_brackets_are(tmp_path, capsys):
+    path = results(tmp_path, SEEDS)
+    assert main(["table", "1", path, "--where", "task=en-de", "--spread", "--format", "markdown"]) == 0
+    out = capsys.readouterr().out
+    assert "| **62.8 [61.0, 64.5]** | +11.2 [+11.0, +11.5] |" in out
+    assert "cells are means over seeds, in brackets the least and the greatest seed" in out
+
+
 def test_a_table_says_what_it_is(tmp_path, capsys):
     known = {"task": "x-en-de", "subset": "valid", "sentences": "40", "model": "a", "signature": "chrF|v:1"}
     lines = [(*BILINGUAL[0], *known), *((*line, *known.values()) for line in BILINGUAL if line[0] == 0.1)]
