@@ -77,6 +77,7 @@ for folder in "${folders[@]}"; do [[ ! -f "$WORK/decode/$folder/pools.jsonl" ]] 
 if [[ -n "$REPORTED" ]]; then
     made=("$WORK/raw")
     for folder in "${folders[@]}"; do made+=("$WORK/decode/$folder"); done
-    step "report" "$WORK/report.html" --with REPORTED SYSTEMS --from "${made[@]}" -- report_of {} "${folders[@]}"
+    resumable_step "report" "$WORK/report.html" --with REPORTED SYSTEMS --from "${made[@]}" -- \
+        report_of "$WORK/report.html" "${folders[@]}"
     log "look into the decisions, sentence by sentence: open $WORK/report.html in a browser"
 fi

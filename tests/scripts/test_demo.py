@@ -51,6 +51,7 @@ def test_the_last_line_says_what_to_look_at(first: "subprocess.CompletedProcess[
     page = (work / "report.html").read_text("utf-8")
     assert first.stderr.splitlines()[-1].endswith(f"open {work / 'report.html'} in a browser")
     assert page.startswith("<!doctype html>")
+    assert f"wrote {work / 'report.html'}: " in first.stderr
     assert "REPORTED\tdcmbr-chrf-n5-t0.5\n" in (work / "report.html.settings").read_text("utf-8")
 
 
