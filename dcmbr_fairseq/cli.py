@@ -41,7 +41,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
 
 
 #: Options whose values are paths that a command writes.
-OUTPUTS = ("output", "out", "report", "surface")
+OUTPUTS = ("output", "out", "report", "surface", "tests")
 TRACEBACK_FLAG = "--traceback"
 TRACEBACK_HELP = "show where in the program a mistake was found, too (as does the environment's DCMBR_TRACEBACK=1)"
 

@@ -9,7 +9,8 @@
 # docs/results/SETTING/RUN, a tidy table and its settings for each measurement: what is there, and was made with these
 # settings from this data, is not measured again, nor is its model trained again, so that the tables of several machines
 # come together in one repository. docs/results/SETTING/log.tsv says when, where and at which commit each was measured.
-# From the tables that are there come tables.md and the figures. docs/claims.md reads them.
+# From the tables that are there come tables.md and the figures. docs/claims.md reads them. Beside quality.tsv lies
+# tests.tsv, paired tests against beam search and MBR.
 #
 # Environment: RUNS ("0.1-1 0.0-1 0.2-1 0.3-1 0.1-2 0.0-2 0.1-3 0.0-3": label smoothing and seed), PAIR ("ls0.0-1
 # ls0.1-1", compared closely, by more draws and longer searches) and MAIN (ls0.1-1, whose temperatures are studied),
@@ -53,6 +54,7 @@ if type java &>/dev/null; then
 fi
 OUT="$(realpath --canonicalize-missing "${OUT:-$ROOT/docs/results/$SETTING}")"
 DPI="${DPI:-100}"
+BESIDE=()
 setup_venv analysis,plots,meteor
 export DCMBR_USE_VENV_AS_IS=1 # the scripts called from here need not look again
 
@@ -103,13 +105,15 @@ measure() {
 }
 
 # measure_now OPTIONS TABLE FIRST SUBSET SUBCOMMAND OPTION...: the same, and a line of log.tsv; OPTIONS as shown there.
+# BESIDE: more options, that change nothing in the table, such as --tests FILE, the last, which is made anew with it.
 measure_now() {
-    local shown="$1" name="$2" first=() start="$SECONDS" commit
+    local shown="$1${BESIDE:+ }${BESIDE[*]//"$OUT"/OUT}" name="$2" first=() start="$SECONDS" commit
     shift
     [[ "$2" == 0 ]] || first=(--first "$2")
     (trained) # apart: its steps have a BASIS of their own
+    [[ ${#BESIDE[@]} == 0 ]] || rm -f "${BESIDE[-1]}"
     dcmbr "$4" "${FLAGS[@]}" --gen-subset "$3" --path "$CHECKPOINT" --names "$NAME" "${first[@]}" "${@:5}" \
-        --output "$OUT/$RUN/$name.tsv"
+        "${BESIDE[@]}" --output "$OUT/$RUN/$name.tsv"
     if commit="$(git -C "$ROOT" rev-parse --short HEAD 2>/dev/null)"; then
         git -C "$ROOT" diff --quiet HEAD -- configs dcmbr_fairseq scripts || commit+="+" # and changes that are in no commit
     fi
@@ -137,8 +141,12 @@ study() {
         sweep quality 0 "$RUN" "${judged[@]}" --num-hyp "$LARGEST" --temp-hyp 1 --entropy --seeds "$SEED"
         return
     fi
-    wants quality && sweep quality 0 "$RUN" "${judged[@]}" --num-hyp "$SIZES" --temp-hyp 0.5,1 --with-beam --beam 5 \
-        --entropy --seeds "$SEED"
+    if wants quality; then
+        BESIDE=(--baseline decoding=beam --baseline "temp_hyp=1,temp_ref=1" --tests "$OUT/$RUN/tests.tsv")
+        sweep quality 0 "$RUN" "${judged[@]}" --num-hyp "$SIZES" --temp-hyp 0.5,1 --with-beam --beam 5 --entropy \
+            --seeds "$SEED"
+        BESIDE=()
+    fi
     wants ranks && measure ranks 0 "$SUBSET" ranks
     if is_in "$RUN" "$PAIR"; then
         wants growth && sweep growth "$FIRST" "$RUN" --metrics chrf,bleu --num-hyp 5,10,50,100,250 --temp-hyp 0.3,0.5,1 \
@@ -169,8 +177,9 @@ truncations() {
 
 # present: tables.md and the figures, from what has been measured so far.
 present() {
-    local metric metrics number quality table temporary
+    local metric metrics number quality table temporary tests
     mapfile -t quality < <(find "$OUT" -path '*/ls*/quality.tsv' | sort)
+    mapfile -t tests < <(find "$OUT" -path '*/ls*/tests.tsv' | sort)
     [[ ${#quality[@]} -gt 0 ]] || return 0
     metrics="$(for table in "${quality[@]}"; do column metric "$table"; done)"
     figure 1 --where metric=chrF --where "num_hyp=$LARGEST" -- 'ls*/quality.tsv'
@@ -189,6 +198,10 @@ present() {
             printf '\n## Table 1, by %s\n' "$metric"
             dcmbr table 1 "${quality[@]}" --where "metric=$metric" --spread --format markdown
         done
+        if [[ ${#tests[@]} -gt 0 ]]; then
+            printf '\n## DC-MBR against beam search, and against MBR\n'
+            dcmbr table tests "${tests[@]}" --format markdown
+        fi
         for number in {1..7}; do
             [[ ! -f "$OUT/figure$number.png" ]] || printf '\n## Figure %d\n\n![Figure %d](figure%d.png)\n' "$number"{,,}
         done

@@ -11,8 +11,9 @@ from dcmbr_fairseq.commands.model_options import (
     open_experiment,
     open_workspace,
 )
-from dcmbr_fairseq.commands.shared import add_journal_output_argument, parse_names
-from dcmbr_fairseq.present.tidy import Journal, format_rows, refuse_existing
+from dcmbr_fairseq.commands.shared import add_journal_output_argument, distinct_files, parse_names
+from dcmbr_fairseq.errors import UserError
+from dcmbr_fairseq.present.tidy import Journal, format_rows, refuse_existing, write_rows
 
 TAKES_FAIRSEQ_FLAGS = True
 
@@ -33,10 +34,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="add a column: mean token entropy of the model at T = 1, in nats (Figure 4)",
     )
     parser.add_argument(
-        "--baseline", metavar="COLUMN=VALUE,...",
+        "--baseline", action="append", default=[], metavar="COLUMN=VALUE,...",
         help="print means over seeds with standard errors, and a paired test of each cell against the one with these "
-        "values, such as temp_hyp=1,temp_ref=1 or decoding=beam or model=NAME",
+        "values, such as temp_hyp=1,temp_ref=1 or decoding=beam or model=NAME; may be repeated",
     )  # fmt: skip
+    parser.add_argument(
+        "--tests", metavar="FILE", help="write what --baseline prints also as a table, TSV, or JSON lines if .jsonl"
+    )
     add_journal_output_argument(parser, "cell and metric", "the cells that are")
 
 
@@ -45,8 +49,12 @@ def run(args: argparse.Namespace) -> None:
     from dcmbr_fairseq.measure.cells import against_baseline, parse_baseline, without_statistics
     from dcmbr_fairseq.measure.sweep import sweep
 
+    distinct_files([], [args.output, args.tests])
     refuse_existing(args.output)
-    conditions = None if args.baseline is None else parse_baseline(args.baseline)
+    refuse_existing(args.tests, "--tests")
+    if args.tests is not None and not args.baseline:
+        raise UserError(f"--tests {args.tests} has no tests to hold: give a --baseline, such as decoding=beam")
+    conditions = {text: parse_baseline(text) for text in args.baseline}
     utilities, metrics = parse_names("--utilities", args.utilities), parse_names("--metrics", args.metrics)
     workspace = open_workspace(args)
     plan = make_plan(args, workspace, utilities, metrics)
@@ -54,6 +62,9 @@ def run(args: argparse.Namespace) -> None:
     with contextlib.closing(Journal(args.output, journal_settings(args, experiment, plan))) as journal:
         swept = sweep(experiment, plan, Path(args.pools or f"{args.output}.pools"), journal)
         rows = journal.rows(swept.keys)
-        if conditions is not None:
-            print(format_rows(against_baseline(rows, conditions, swept.scores), "text"), end="")
+        tests = [(name, against_baseline(rows, wanted, swept.scores)) for name, wanted in conditions.items()]
+        for _, tested in tests:
+            print(format_rows(tested, "text"), end="")
+        if args.tests is not None:
+            write_rows([{"baseline": name, **row} for name, tested in tests for row in tested], args.tests)
         journal.finish(without_statistics(rows))

@@ -24,6 +24,8 @@ STATISTICS = "statistics"
 AGREE = ("model", "utility", "draws", "num_hyp", "num_ref", "temp_hyp", "temp_ref")
 #: What tells cells apart, but for the seed.
 CELL = ("task", "subset", "sentences", *AGREE, "decoding", "ref_pool", "metric")
+#: What else is known of a cell.
+KNOWN = ("label_smoothing", "utility_signature", "signature")
 
 
 def without_statistics(rows: Sequence[Row]) -> list[Row]:
@@ -42,16 +44,18 @@ class CellScore:
     """A cell, averaged over its seeds.
 
     Attributes:
-        columns: what cell it is: the columns :data:`CELL`.
+        columns: what cell it is: the columns :data:`CELL`, and :data:`KNOWN`.
         statistics: ``(seeds, B, K)``.
         score_of: the metric, from sums of statistics to scores, ``(S, K) -> (S,)``.
         by_seed: the score of each seed.
+        seeds: the seeds; of what has none, as beam search, None.
     """
 
     columns: Mapping[str, Any]
     statistics: np.ndarray
     score_of: Score
     by_seed: Sequence[float]
+    seeds: Sequence[int | None]
 
     @property
     def score(self) -> float:
@@ -86,10 +90,11 @@ def cell_scores(rows: Sequence[Row], scores: Mapping[str, Score]) -> list[CellSc
         groups.setdefault(tuple(row.get(column) for column in CELL), []).append(row)
     return [
         CellScore(
-            dict(zip(CELL, key, strict=True)),
+            dict(zip(CELL, key, strict=True)) | {column: group[0].get(column) for column in KNOWN},
             np.array([row[STATISTICS] for row in group], dtype=np.float64),
             scores[group[0]["metric"]],
             [row["score"] for row in group],
+            [row.get("seed") for row in group],
         )
         for key, group in groups.items()
     ]
@@ -175,7 +180,8 @@ def _baseline(cell: CellScore, candidates: Sequence[CellScore], conditions: Mapp
 
 
 def _compared(cell: CellScore, base: CellScore | None) -> Row:
-    row = {**cell.columns, "seeds": len(cell.by_seed), "score": cell.score}
+    seeds = ", ".join(str(seed) for seed in cell.seeds if seed is not None)
+    row = {**cell.columns, "seeds": seeds or None, "score": cell.score}
     row |= {"standard_error": cell.error, "seed_error": cell.seed_error, "difference": None, "error": None, "p": None}
     if base is not None and base is not cell:
         error = standard_error(cell.contributions - base.contributions)

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from dcmbr_fairseq.errors import UserError
-from dcmbr_fairseq.present import appendix, paper
+from dcmbr_fairseq.present import against, appendix, paper
 from dcmbr_fairseq.present.beside import Line, Pair, grid_of
 from dcmbr_fairseq.present.provenance import CELLS, CELLS_WITH_SPREAD, describe
 from dcmbr_fairseq.present.results import (
@@ -164,10 +164,10 @@ def average_line(lines: Sequence[Line], theirs: paper.Multilingual | None, sizes
 
 
 class Layout(NamedTuple):
-    """A table that ``dcmbr table`` can make."""
+    """A table that ``dcmbr table`` can make; ``paper`` is its key in the paper's numbers, if the paper has it."""
 
     build: Callable[[Sequence[Cells], str | None, float, bool], Grid]
-    paper: str
+    paper: str | None
     title: str
 
 
@@ -178,6 +178,7 @@ LAYOUTS: dict[str, Layout] = {
     "de-en": Layout(bilingual, "de-en", "appendix, WMT20 De-En"),
     "utilities": Layout(appendix.utilities, "utilities", "appendix, utilities against metrics"),
     "data": Layout(appendix.data, "data", "appendix, data sets"),
+    "tests": Layout(against.paired_tests, None, "DC-MBR against beam search or MBR, with p-values (not in the paper)"),
 }
 
 
@@ -195,6 +196,8 @@ def build_table(name: str, rows: Sequence[Cells], with_paper: bool, temperature:
         UserError: columns are missing, or a mean would mix what must not be mixed.
     """
     layout = LAYOUTS[name]
+    if with_paper and layout.paper is None:
+        raise UserError(f"--paper has nothing to show beside table {name}, which the paper has not: leave it out")
     one_kind_of_draws(rows)
     grid = layout.build(rows, layout.paper if with_paper else None, temperature, spread)
     shown = [row for row in rows if "decoding" not in row or decoding_of(row, temperature)]

@@ -113,7 +113,7 @@ def _refuse_surrogates(text: str, path: PathLike) -> None:
         ) from error
 
 
-def refuse_existing(path: PathLike | None) -> None:
+def refuse_existing(path: PathLike | None, option: str = "--output") -> None:
     """Refuse to spend hours on an output that exists already, or cannot be written.
 
     Raises:
@@ -123,7 +123,7 @@ def refuse_existing(path: PathLike | None) -> None:
         return
     check_output(path)
     if Path(path).exists() and not is_stream(path):
-        raise UserError(f"--output {path} exists already: delete it, or give another name")
+        raise UserError(f"{option} {path} exists already: delete it, or give another name")
 
 
 class Journal:

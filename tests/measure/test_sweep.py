@@ -137,11 +137,46 @@ def test_it_goes_on_cell_by_cell(toy: Any, table: Path, tmp_path: Path, monkeypa
     monkeypatch.setattr(
         sweep_module, "group_rows", lambda group, *others: done.append(group) or original(group, *others)
     )
-    assert main([*arguments, *GRID, "--baseline", "temp_hyp=1,temp_ref=1"]) == 0
+    tests, baselines = tmp_path / "tests.tsv", ["temp_hyp=1,temp_ref=1", "decoding=beam"]
+    compared = [word for baseline in baselines for word in ("--baseline", baseline)]
+    assert main([*arguments, *GRID, *compared, "--tests", str(tests)]) == 0
     assert len(done) == len(set(done)) == 8  # no group twice
     assert read_tsv(output) == read_tsv(table)
     shown = capsys.readouterr().out
-    assert shown.count("\n") >= 2 * (1 + 8) and "data-bin-en-de, test, 23 sentences" in shown
+    assert shown.count("\n") >= 2 * 2 * (1 + 8) and "data-bin-en-de, test, 23 sentences" in shown
+    assert_tests_are_of_the_table(tests, table, baselines)
+    assert main([*arguments, *GRID, *compared, "--tests", str(tests)]) == 1  # nothing that is there is written over
+
+
+def assert_tests_are_of_the_table(tests: Path, table: Path, baselines: list[str]) -> None:
+    """Each cell of the table once for each baseline, with its mean, and the difference from the baseline's."""
+    rows = read_tsv(tests)
+    columns = ("decoding", "num_hyp", "num_ref", "temp_hyp", "temp_ref", "metric")
+    scores: dict[tuple[str, ...], list[float]] = {}
+    for row in read_tsv(table):
+        scores.setdefault(tuple(row[column] for column in columns), []).append(float(row["score"]))
+    for baseline in baselines:
+        mine = {tuple(row[column] for column in columns): row for row in rows if row["baseline"] == baseline}
+        assert mine.keys() == scores.keys()
+        for key, row in mine.items():
+            assert float(row["score"]) == pytest.approx(np.mean(scores[key]), abs=2e-6)
+            assert row["seeds"] == ("-" if row["decoding"] == "beam" else "1, 5") and row["signature"] != "-"
+    for row in rows:
+        if row["baseline"] == "decoding=beam" and row["decoding"] != "beam":
+            (beam,) = scores["beam", "-", "-", "-", "-", row["metric"]]
+            assert float(row["difference"]) == pytest.approx(float(row["score"]) - beam, abs=2e-6)
+            assert 0 < float(row["p"]) <= 1
+
+
+def test_tests_need_a_baseline_and_a_name_of_their_own(tmp_path: Path, capsys: Any) -> None:
+    words = ["sweep", "data", "--path", "model.pt", "--output", str(tmp_path / "o.tsv")]
+    assert main([*words, "--tests", str(tmp_path / "t.tsv")]) == 1
+    assert "has no tests to hold: give a --baseline, such as decoding=beam" in capsys.readouterr().err
+    assert main([*words, "--tests", str(tmp_path / "o.tsv"), "--baseline", "decoding=beam"]) == 1
+    assert "the outputs need different names" in capsys.readouterr().err
+    (tmp_path / "t.tsv").write_text("mine")
+    assert main([*words, "--tests", str(tmp_path / "t.tsv"), "--baseline", "decoding=beam"]) == 1
+    assert f"--tests {tmp_path / 't.tsv'} exists already" in capsys.readouterr().err
 
 
 def test_pools_on_disk_are_used_again_and_grow(toy: Any, tmp_path: Path, monkeypatch: Any) -> None:

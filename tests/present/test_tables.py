@@ -301,6 +301,35 @@ def test_spread_over_seeds(tmp_path, layout, where, paper_table, expected):
     assert not any("[" in str(cell) for row in plain for cell in row)
 
 
+TESTS = [
+    ("baseline", "model", "seeds", "num_hyp", "decoding", "temp_hyp", "temp_ref", "metric", "difference", "p"),
+    ("decoding=beam", "m", "-", "-", "beam", "-", "-", "chrF", "-", "-"),
+    ("decoding=beam", "m", "1, 2", 50, "dcmbr", 0.5, 0.5, "chrF", 1.354, 0.0001),
+    ("decoding=beam", "m", "1, 2", 50, "dcmbr", 0.5, 0.5, "TER", -0.2, 0.3),
+    ("decoding=beam", "m", "1, 2", 50, "dcmbr", 0.7, 0.7, "chrF", 9, 0.3),
+    ("decoding=beam", "m", "1, 2", 50, "mbr", 1, 1, "chrF", 9, 0.3),
+    ("temp_hyp=1", "n", 3, 10, "dcmbr", 0.5, 0.5, "chrF", -1, 0.05),
+]
+
+
+def test_tests_show_what_dcmbr_was_compared_with(tmp_path, capsys):
+    path = results(tmp_path, TESTS)
+    grid = LAYOUTS["tests"].build(read_results([path]), None, 0.5)
+    assert list(grid.header) == ["model", "seeds", "N", "against", "chrF", "TER (lower is better)"]
+    assert list(grid.rows) == [
+        ["m", "1, 2", "50", "decoding=beam", "+1.35 (p = 0.0001)", "-0.20 (p = 0.300)"],
+        ["n", "3", "10", "temp_hyp=1", "-1.00 (p = 0.050)", None],
+    ]
+    assert grid.bold == [[4], []]
+    assert main(["table", "tests", path, "--paper"]) == 1
+    assert "--paper has nothing to show beside table tests" in capsys.readouterr().err
+    again = results(tmp_path, [*TESTS, (*TESTS[2][:-1], 0.5)], "again.tsv")
+    assert main(["table", "tests", again]) == 1
+    assert "two tests of m, N = 50, by chrF: choose with --where" in capsys.readouterr().err
+    assert main(["table", "tests", path, path, "--format", "markdown"]) == 0
+    assert "| **+1.35 (p = 0.0001)** |" in capsys.readouterr().out
+
+
 def test_a_table_says_what_its_brackets_are(tmp_path, capsys):
     path = results(tmp_path, SEEDS)
     assert main(["table", "1", path, "--where", "task=en-de", "--spread", "--format", "markdown"]) == 0

@@ -27,7 +27,12 @@ def test_tables_outlive_their_models(shared: Path, tmp_path: Path) -> None:
         ("beam", "-", "-"), ("mbr", "1.0", "7"), ("dcmbr", "0.5", "7"),
     }  # fmt: skip
     assert {"BLEU", "chrF", "TER"} <= {row["metric"] for row in rows}
+    tests = {(row["baseline"], row["decoding"]) for row in read_table(out / "ls0.2-7" / "tests.tsv") if row["p"] != "-"}
+    beam, mbr = "decoding=beam", "temp_hyp=1,temp_ref=1"
+    assert tests == {(beam, "mbr"), (beam, "dcmbr"), (mbr, "dcmbr")}
+    assert "baseline" not in (out / "ls0.2-7" / "quality.tsv.settings").read_text("utf-8")  # it changes no number there
     tables = (out / "tables.md").read_text("utf-8")
+    assert "| ls0.2 | 7 | 2 | decoding=beam |" in tables and "| ls0.2 | 7 | 2 | temp_hyp=1,temp_ref=1 |" in tables
     assert "## Table 1, by chrF" in tables and "| N=2" in tables
     assert "![Figure 1](figure1.png)" in tables and "![Figure 5]" not in tables
     assert (out / "figure1.png").is_file() and (out / "figure2.png").is_file()
@@ -35,6 +40,8 @@ def test_tables_outlive_their_models(shared: Path, tmp_path: Path) -> None:
         *(["ls0.2-7", part] for part in ("quality", "ranks", "truncation-epsilon-0.5", "temperature")),
         ["ger0.7-0.3", "quality"],
     ]
+    (logged,) = [line for line in lines(out / "log.tsv") if "\tquality\t" in line and "\tls0.2-7\t" in line]
+    assert logged.endswith("--baseline decoding=beam --baseline temp_hyp=1,temp_ref=1 --tests OUT/ls0.2-7/tests.tsv")
     (ger,) = {(row["model"], row["alpha"], row["beta"]) for row in read_table(out / "ger0.7-0.3" / "quality.tsv")}
     assert ger == ("ger0.7-0.3", "0.7", "0.3")
     assert "Figure 4 cannot be drawn yet" in done.stderr  # it takes three models
