@@ -54,7 +54,7 @@ if type java &>/dev/null; then
 fi
 OUT="$(realpath --canonicalize-missing "${OUT:-$ROOT/docs/results/$SETTING}")"
 DPI="${DPI:-100}"
-BESIDE=()
+beside=()
 setup_venv analysis,plots,meteor
 export DCMBR_USE_VENV_AS_IS=1 # the scripts called from here need not look again
 
@@ -105,15 +105,15 @@ measure() {
 }
 
 # measure_now OPTIONS TABLE FIRST SUBSET SUBCOMMAND OPTION...: the same, and a line of log.tsv; OPTIONS as shown there.
-# BESIDE: more options, that change nothing in the table, such as --tests FILE, the last, which is made anew with it.
+# beside: more options, that change nothing in the table, such as --tests FILE, the last, which is made anew with it.
 measure_now() {
-    local shown="$1${BESIDE:+ }${BESIDE[*]//"$OUT"/OUT}" name="$2" first=() start="$SECONDS" commit
+    local shown="$1${beside:+ }${beside[*]//"$OUT"/OUT}" name="$2" first=() start="$SECONDS" commit
     shift
     [[ "$2" == 0 ]] || first=(--first "$2")
     (trained) # apart: its steps have a BASIS of their own
-    [[ ${#BESIDE[@]} == 0 ]] || rm -f "${BESIDE[-1]}"
+    [[ ${#beside[@]} == 0 ]] || rm -f "${beside[-1]}"
     dcmbr "$4" "${FLAGS[@]}" --gen-subset "$3" --path "$CHECKPOINT" --names "$NAME" "${first[@]}" "${@:5}" \
-        "${BESIDE[@]}" --output "$OUT/$RUN/$name.tsv"
+        "${beside[@]}" --output "$OUT/$RUN/$name.tsv"
     if commit="$(git -C "$ROOT" rev-parse --short HEAD 2>/dev/null)"; then
         git -C "$ROOT" diff --quiet HEAD -- configs dcmbr_fairseq scripts || commit+="+" # and changes that are in no commit
     fi
@@ -142,10 +142,10 @@ study() {
         return
     fi
     if wants quality; then
-        BESIDE=(--baseline decoding=beam --baseline "temp_hyp=1,temp_ref=1" --tests "$OUT/$RUN/tests.tsv")
+        beside=(--baseline decoding=beam --baseline "temp_hyp=1,temp_ref=1" --tests "$OUT/$RUN/tests.tsv")
         sweep quality 0 "$RUN" "${judged[@]}" --num-hyp "$SIZES" --temp-hyp 0.5,1 --with-beam --beam 5 --entropy \
             --seeds "$SEED"
-        BESIDE=()
+        beside=()
     fi
     wants ranks && measure ranks 0 "$SUBSET" ranks
     if is_in "$RUN" "$PAIR"; then

@@ -42,7 +42,7 @@ WITH_A_MODEL: dict[str, str] = {
     "topn": "topn {data} --path {model} --cpu --first 1 --output {out}",
     "diversity": "diversity {data} --path {model} --cpu --first 1 --output {out}",
     "sweep": "sweep {data} --path {model} --cpu --first 1 --output {out}",
-    "sweep tests": "sweep {data} --path {model} --cpu --first 1 --with-beam --num-hyp 2 --temp-hyp 1 --output table.tsv "
+    "sweep tests": "sweep {data} --path {model} --cpu --first 1 --with-beam --num-hyp 2 --temp-hyp 1 --output t.tsv "
     "--baseline decoding=beam --tests {out}",
     "tune": "temperature --tune {data} --path {model} --cpu --first 1 --output {out}",
     "tune surface": "temperature --tune {data} --path {model} --cpu --first 1 --surface {out}",
