@@ -53,6 +53,14 @@ die() {
     exit 1
 }
 
+# each_like VARIABLE REGEX FORM: refuse a list in which a word is not of the form, which would be passed over in silence.
+each_like() {
+    local word
+    for word in ${!1}; do
+        [[ "$word" =~ ^($2)$ ]] || die "$1 holds $word: give $3"
+    done
+}
+
 # print_head FILE: the comment block at the head of a script, without its first line.
 print_head() { awk 'NR > 1 && !/^#/ { exit } NR > 1 { sub(/^# ?/, ""); print }' "$1"; }
 

@@ -34,18 +34,25 @@ CHECKPOINTS="$DIR/checkpoints$SIZE" POOLS="$DIR/pools$SIZE"
 TEST="${TESTS[0]}"
 SUBSET="$(subset_of "$TEST")"
 RUNS="${RUNS:-0.1-1 0.0-1 0.2-1 0.3-1 0.1-2 0.0-2 0.1-3 0.0-3}"
-FIRST_SEED="${RUNS%% *}" FIRST_SEED="${FIRST_SEED##*-}"
 PAIR="${PAIR:-ls0.0-1 ls0.1-1}"
 MAIN="${MAIN:-ls0.1-1}"
+number='[0-9]+(\.[0-9]+)?'
+each_like RUNS "$number-[0-9]+" "label smoothing and seed, such as 0.1-1"
+each_like PAIR "ls$number-[0-9]+" "runs as their folders are called, such as ls0.1-1"
+each_like MAIN "ls$number-[0-9]+" "a run as its folder is called, such as ls0.1-1"
 GER_BASE=ls0.0-1
 GER_RUNS="${GER_RUNS:-}"
+each_like GER_RUNS "$number-$number" "ALPHA-BETA, such as 0.5-0.3"
 GER_UPDATES="${GER_UPDATES:-150}"
-PARTS="${PARTS:-quality ranks growth temperature roles diversity truncation topn ger}"
+ALL_PARTS="quality ranks growth temperature roles diversity truncation topn ger"
+PARTS="${PARTS:-$ALL_PARTS}"
+each_like PARTS "${ALL_PARTS// /|}" "some of $ALL_PARTS"
 SIZES="${SIZES:-10,50}"
 LARGEST="${SIZES##*,}"
 FIRST="${FIRST:-200}"
 TOP_FIRST="${TOP_FIRST:-60}"
 TRUNCATIONS="${TRUNCATIONS:-none topp-0.9 topp-0.7 topk-10 topk-5 epsilon-0.02 epsilon-0.05}"
+each_like TRUNCATIONS "none|(topp|topk|epsilon)-$number" "none, topp-P, topk-K or epsilon-E"
 UPDATES="${UPDATES:-2000}"
 AVERAGE="${AVERAGE:-3}"
 METRICS=bleu,chrf,ter METRIC_ARGS="{}"
@@ -134,6 +141,25 @@ sweep() {
 is_in() { [[ " $2 " == *" $1 "* ]]; }
 wants() { is_in "$1" "$PARTS"; }
 
+# say_what_is_left_out: the parts that are wanted, and are of none of the runs.
+say_what_is_left_out() {
+    local part run among named
+    for part in $PARTS; do
+        case "$part" in
+            growth | topn | truncation) among=PAIR ;;
+            temperature | roles | diversity) among=MAIN ;;
+            ger)
+                [[ -n "$GER_RUNS" ]] || log "ger: nothing to do, for GER_RUNS names no model"
+                continue
+                ;;
+            *) continue ;;
+        esac
+        named=
+        for run in $RUNS; do ! is_in "ls$run" "${!among}" || named=yes; done
+        [[ -n "$named" ]] || log "$part: nothing to do, for it is measured of $among (${!among}), and RUNS has none of these"
+    done
+}
+
 # study: everything of the run that was begun.
 study() {
     local judged=(--metrics "$METRICS" --metric-args "$METRIC_ARGS" --references "$REFERENCES") grid=0.1,0.3,0.5,0.7,0.9,1
@@ -177,13 +203,14 @@ truncations() {
 
 # present: tables.md and the figures, from what has been measured so far.
 present() {
-    local metric metrics number quality table temporary tests
+    local metric metrics number quality seed table temporary tests
     mapfile -t quality < <(find "$OUT" -path '*/ls*/quality.tsv' | sort)
     mapfile -t tests < <(find "$OUT" -path '*/ls*/tests.tsv' | sort)
     [[ ${#quality[@]} -gt 0 ]] || return 0
     metrics="$(for table in "${quality[@]}"; do column metric "$table"; done)"
     figure 1 --where metric=chrF --where "num_hyp=$LARGEST" -- 'ls*/quality.tsv'
-    figure 2 -- "ls*-$FIRST_SEED/ranks.tsv" # a model of each smoothing
+    seed="$(find "$OUT" -path '*/ls*/ranks.tsv' | sed -E 's#.*-([0-9]+)/ranks\.tsv$#\1#' | sort -n | head -n 1)"
+    figure 2 -- "ls*-$seed/ranks.tsv" # a model of each smoothing
     figure 3 --where all_exact=yes -- '*/topn.tsv'
     figure 4 --where metric=chrF --where decoding=mbr --where "num_hyp=$LARGEST" -- '*/quality.tsv'
     figure 5 --where metric=chrF -- '*/growth.tsv'
@@ -228,6 +255,7 @@ figure() {
         log "Figure $number cannot be drawn yet"
 }
 
+say_what_is_left_out
 for run in $RUNS; do
     begin "ls$run"
     study

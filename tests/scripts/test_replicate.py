@@ -4,6 +4,7 @@ the model."""
 import shutil
 from pathlib import Path
 
+import pytest
 from pipeline_scripts import assert_refused, beginnings, lines, script
 
 from dcmbr_fairseq.present.tables import read_table
@@ -44,6 +45,7 @@ def test_tables_outlive_their_models(shared: Path, tmp_path: Path) -> None:
     assert logged.endswith("--baseline decoding=beam --baseline temp_hyp=1,temp_ref=1 --tests OUT/ls0.2-7/tests.tsv")
     (ger,) = {(row["model"], row["alpha"], row["beta"]) for row in read_table(out / "ger0.7-0.3" / "quality.tsv")}
     assert ger == ("ger0.7-0.3", "0.7", "0.3")
+    assert "nothing to do" not in done.stderr
     assert "Figure 4 cannot be drawn yet" in done.stderr  # it takes three models
     # the first sentences have pools of their own
     assert {row["sentences"] for row in rows} == {"3"}
@@ -59,6 +61,31 @@ def test_tables_outlive_their_models(shared: Path, tmp_path: Path) -> None:
     assert "training" not in again.stderr and not list(work.rglob("checkpoints*"))
     assert {path: path.read_bytes() for path in out.rglob("*.tsv*")} == before
     assert_refused("replicate.sh", [setting], "updates=3 (was 2)", **{**settings, "UPDATES": 3})
+    less = {**settings, "PARTS": "growth temperature ger", "PAIR": "ls0.1-1", "GER_RUNS": ""}
+    said = script("replicate.sh", setting, **less).stderr
+    assert "growth: nothing to do, for it is measured of PAIR (ls0.1-1), and RUNS has none of these" in said
+    assert "ger: nothing to do, for GER_RUNS names no model" in said and "temperature: nothing to do" not in said
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "word"),
+    [
+        ("RUNS", "0.1-1 0.1", "0.1: give label smoothing and seed"),
+        ("RUNS", "ls0.1-1", "ls0.1-1: give"),
+        ("PAIR", "ls0.1-1 0.0-1", "0.0-1: give runs as"),
+        ("MAIN", "0.1-1", "0.1-1: give a run as"),
+        ("PARTS", "quality rank", "rank: give some of quality ranks"),
+        ("GER_RUNS", "0.1-0.1 0.3", "0.3: give ALPHA-BETA"),
+        ("TRUNCATIONS", "none top-0.9", "top-0.9: give none, topp-P"),
+    ],
+)
+def test_a_word_that_means_nothing_is_refused_before_work_starts(
+    tmp_path: Path, name: str, value: str, word: str
+) -> None:
+    out, venv = tmp_path / "out", tmp_path / "venv"
+    done = script("replicate.sh", check=False, OUT=out, VENV=venv, WORK=tmp_path / "work", **{name: value})
+    assert done.returncode == 1 and f"error: {name} holds {word}" in done.stderr
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_unknown_settings_get_the_usage(tmp_path: Path) -> None:
