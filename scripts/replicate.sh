@@ -58,6 +58,8 @@ AVERAGE="${AVERAGE:-3}"
 METRICS=bleu,chrf,ter METRIC_ARGS="{}"
 if type java &>/dev/null; then
     METRICS+=,meteor METRIC_ARGS="{\"meteor\": {\"language\": \"$TGT\"}}"
+else
+    log "java is not installed: METEOR, which needs it, is not measured"
 fi
 OUT="$(realpath --canonicalize-missing "${OUT:-$ROOT/docs/results/$SETTING}")"
 DPI="${DPI:-100}"
