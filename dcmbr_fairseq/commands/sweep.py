@@ -46,7 +46,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Fill the grid and write the table."""
-    from dcmbr_fairseq.measure.cells import against_baseline, parse_baseline, without_statistics
+    from dcmbr_fairseq.measure.cells import (
+        against_baseline,
+        parse_baseline,
+        refuse_absent_baseline,
+        without_statistics,
+    )
     from dcmbr_fairseq.measure.sweep import sweep
 
     distinct_files([], [args.output, args.tests])
@@ -59,6 +64,8 @@ def run(args: argparse.Namespace) -> None:
     workspace = open_workspace(args)
     plan = make_plan(args, workspace, utilities, metrics)
     experiment = open_experiment(args, workspace)
+    for wanted in conditions.values():
+        refuse_absent_baseline(wanted, plan.cells(), [model.name for model in experiment.models])
     with contextlib.closing(Journal(args.output, journal_settings(args, experiment, plan))) as journal:
         swept = sweep(experiment, plan, Path(args.pools or f"{args.output}.pools"), journal)
         rows = journal.rows(swept.keys)

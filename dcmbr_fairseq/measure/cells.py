@@ -134,6 +134,34 @@ def parse_baseline(text: str) -> dict[str, float | str]:
     return found
 
 
+def refuse_absent_baseline(
+    conditions: Mapping[str, float | str], cells: Sequence[Mapping[str, Any]], models: Sequence[str]
+) -> None:
+    """Refuse conditions that no cell of a grid will fulfil, before it is filled.
+
+    Args:
+        conditions: of :func:`parse_baseline`.
+        cells: the columns of the grid's cells (:meth:`~dcmbr_fairseq.measure.grid.Plan.cells`).
+        models: the models' names.
+
+    Raises:
+        UserError: names the conditions.
+    """
+    if not any(fulfils({"model": model, **cell}, conditions) for model in models for cell in cells):
+        raise UserError(_no_such_cell(conditions))
+
+
+def fulfils(columns: Mapping[str, Any], conditions: Mapping[str, float | str]) -> bool:
+    """Whether a cell with these columns is one that the conditions mean."""
+    return all(columns[name] == value for name, value in conditions.items())
+
+
+def _no_such_cell(conditions: Mapping[str, float | str]) -> str:
+    wanted = ",".join(f"{name}={value}" for name, value in conditions.items())
+    beam = " (--with-beam)" if conditions.get("decoding") == "beam" else ""
+    return f"--baseline {wanted} fits no cell of the grid: add it to the grid{beam}, or name another"
+
+
 def against_baseline(
     rows: Sequence[Row], conditions: Mapping[str, float | str], scores: Mapping[str, Score]
 ) -> list[Row]:
@@ -152,10 +180,9 @@ def against_baseline(
         UserError: no cell fulfils the conditions, or several do where one is needed.
     """
     cells = cell_scores(rows, scores)
-    candidates = [cell for cell in cells if all(cell.columns[name] == value for name, value in conditions.items())]
+    candidates = [cell for cell in cells if fulfils(cell.columns, conditions)]
     if not candidates:
-        wanted = ",".join(f"{name}={value}" for name, value in conditions.items())
-        raise UserError(f"--baseline {wanted} fits no cell of the grid: add it to the grid, or name another")
+        raise UserError(_no_such_cell(conditions))
     pairs = [(cell, _baseline(cell, candidates, conditions)) for cell in cells]
     found = [_compared(cell, base) for cell, base in pairs]
     for metric in dict.fromkeys(row["metric"] for row in found):

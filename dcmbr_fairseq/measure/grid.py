@@ -11,6 +11,9 @@ from dcmbr_fairseq.evaluation.segments import refuse_unused
 from dcmbr_fairseq.measure.sampling import PoolKey
 from dcmbr_fairseq.pools.settings import SETTINGS
 
+#: The columns that tell cells apart.
+COLUMNS = ("decoding", "ref_pool", "draws", "num_hyp", "num_ref", "temp_hyp", "temp_ref", "utility", "seed")
+
 
 class Sizes(NamedTuple):
     """Sizes of the two pools of a cell."""
@@ -105,6 +108,28 @@ class Plan:
     def sizes_of(self, group: Group) -> list[Sizes]:
         """The sizes of a group's cells."""
         return [s for s in self.sizes if self.is_shared((group.temp_hyp, group.temp_ref), s) == group.shared]
+
+    def cells_of(self, group: Group) -> list[dict[str, Any]]:
+        """The columns that tell a group's cells apart, for each of :meth:`sizes_of`."""
+        return [
+            {
+                "decoding": "mbr" if group.temp_hyp == group.temp_ref == 1 else "dcmbr",
+                "ref_pool": "shared" if group.shared else "separate",
+                "draws": self.draws,
+                "num_hyp": size.num_hyp,
+                "num_ref": size.num_ref,
+                "temp_hyp": group.temp_hyp,
+                "temp_ref": group.temp_ref,
+                "utility": group.utility,
+                "seed": group.seed,
+            }
+            for size in self.sizes_of(group)
+        ]
+
+    def cells(self) -> list[dict[str, Any]]:
+        """The same for the whole grid, beam search first."""
+        beam = [{**dict.fromkeys(COLUMNS), "decoding": "beam"}] if self.beam else []
+        return [*beam, *(cell for group in self.groups() for cell in self.cells_of(group))]
 
     def pools(self) -> list[PoolKey]:
         """All pools that the grid needs."""

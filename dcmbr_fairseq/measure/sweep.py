@@ -19,7 +19,7 @@ from dcmbr_fairseq.evaluation.uncertainty import Score, contributions, standard_
 from dcmbr_fairseq.measure.cells import STATISTICS, stored
 from dcmbr_fairseq.measure.entropy import mean_token_entropies
 from dcmbr_fairseq.measure.experiment import Experiment
-from dcmbr_fairseq.measure.grid import Group, Plan, Sizes
+from dcmbr_fairseq.measure.grid import COLUMNS, Group, Plan, Sizes
 from dcmbr_fairseq.measure.models import Corpus, Model, Workspace
 from dcmbr_fairseq.measure.sampling import PoolKey, PoolStore
 from dcmbr_fairseq.pools.draws import TextPool
@@ -146,10 +146,7 @@ def beam_rows(workspace: Workspace, model: Model, judge: Judge) -> Iterator[Row]
     """The rows of fairseq's own beam search."""
     found = workspace.translations(model)
     for row in judge.rows([found[sentence][0].text for sentence in workspace.ids]):
-        yield {"decoding": "beam", "ref_pool": None, "draws": None, **dict.fromkeys(_SETTINGS), **row}
-
-
-_SETTINGS = ("num_hyp", "num_ref", "temp_hyp", "temp_ref", "utility", "seed", "utility_signature")
+        yield {**dict.fromkeys(COLUMNS), "decoding": "beam", "utility_signature": None, **row}
 
 
 def group_rows(group: Group, plan: Plan, pools: _SampledPools, judge: Judge) -> Iterator[Row]:
@@ -157,23 +154,11 @@ def group_rows(group: Group, plan: Plan, pools: _SampledPools, judge: Judge) -> 
     utility = judge.utilities[group.utility]
     parts = [pools.take(key) for key in group.pools]
     sentences = [Pools.of(own, source) for *own, source in zip(*parts, judge.sources, strict=True)]
-    sizes = plan.sizes_of(group)
-    chosen = choose(sentences, utility, sizes)
-    for size, translations in zip(sizes, chosen, strict=True):
-        settings = {
-            "decoding": "mbr" if group.temp_hyp == group.temp_ref == 1 else "dcmbr",
-            "ref_pool": "shared" if group.shared else "separate",
-            "draws": plan.draws,
-            "num_hyp": size.num_hyp,
-            "num_ref": size.num_ref,
-            "temp_hyp": group.temp_hyp,
-            "temp_ref": group.temp_ref,
-            "utility": group.utility,
-            "seed": group.seed,
-            "utility_signature": signature_of(utility.signature(), plan.draws),
-        }
+    signature = signature_of(utility.signature(), plan.draws)
+    chosen = choose(sentences, utility, plan.sizes_of(group))
+    for cell, translations in zip(plan.cells_of(group), chosen, strict=True):
         for row in judge.rows(translations):
-            yield {**settings, **row}
+            yield {**cell, "utility_signature": signature, **row}
 
 
 def choose(sentences: Sequence[Pools], utility: Utility, sizes: Sequence[Sizes]) -> list[list[str]]:

@@ -168,6 +168,24 @@ def assert_tests_are_of_the_table(tests: Path, table: Path, baselines: list[str]
             assert 0 < float(row["p"]) <= 1
 
 
+@pytest.mark.parametrize(
+    ("baseline", "says"),
+    [
+        ("decoding=beam", "--baseline decoding=beam fits no cell of the grid: add it to the grid (--with-beam)"),
+        ("temp_hyp=0.7", "--baseline temp_hyp=0.7 fits no cell of the grid: add it to the grid, or name another"),
+        ("num_hyp=8,model=other", "--baseline num_hyp=8.0,model=other fits no cell"),
+    ],
+)
+def test_a_baseline_that_is_not_in_the_grid_is_refused_before_anything_is_drawn(
+    toy: Any, tmp_path: Path, capsys: Any, baseline: str, says: str
+) -> None:
+    output = tmp_path / "sweep.tsv"
+    words = ["sweep", *toy_flags(toy), "--path", str(toy.checkpoint), *GRID, "--output", str(output)]
+    assert main([*words, "--baseline", "temp_hyp=1,temp_ref=1", "--baseline", baseline]) == 1
+    assert says in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_tests_need_a_baseline_and_a_name_of_their_own(tmp_path: Path, capsys: Any) -> None:
     words = ["sweep", "data", "--path", "model.pt", "--output", str(tmp_path / "o.tsv")]
     assert main([*words, "--tests", str(tmp_path / "t.tsv")]) == 1
