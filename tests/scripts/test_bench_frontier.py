@@ -55,8 +55,8 @@ def test_scores_are_those_of_a_sweep(toy: Toy, table: Path, tmp_path: Path) -> N
     for draws, names in systems.items():
         swept = tmp_path / f"{draws}.tsv"
         arguments = ["--path", str(toy.checkpoint), "--first", str(FIRST), "--num-hyp", "4,9", "--seeds", "1,2"]
-        arguments += ["--temp-hyp", "0.3,0.5,1", "--draws", draws, "--metrics", "chrf,bleu", "--with-beam", "--beam", "3"]
-        assert main(["sweep", *flags(toy), *arguments, "--output", str(swept)]) == 0
+        arguments += ["--temp-hyp", "0.3,0.5,1", "--draws", draws, "--metrics", "chrf,bleu"]
+        assert main(["sweep", *flags(toy), *arguments, "--with-beam", "--beam", "3", "--output", str(swept)]) == 0
         for (decoding, temperature), name in names.items():
             found = scores(table, f"system={name}")
             assert found == scores(swept, f"decoding={decoding}", f"temp_hyp={temperature}") and len(found) == 8
