@@ -11,9 +11,9 @@ from torch import Tensor
 from dcmbr_fairseq.decoders.choice import decoder_for, refuse_without_prefixes
 from dcmbr_fairseq.decoders.fairseq_decoder import reordered
 from dcmbr_fairseq.decoders.incremental import EnsembleDecoder, IncrementalDecoder
-from dcmbr_fairseq.decoders.key_value_cache import room_for
 
-#: The source widths between these are not used; see :func:`width_for`.
+#: Source widths are multiples of this, and none between SPLIT_WIDTHS; see :func:`width_for`.
+VECTOR = 16
 SPLIT_WIDTHS = (192, 384)
 
 
@@ -73,10 +73,11 @@ def _repad(model: Any, net_input: dict[str, Any], pad: int) -> dict[str, Any]:
 def width_for(length: int) -> int:
     """The source width for a batch whose longest sentence has ``length`` tokens.
 
-    Attention over a sentence gives the same bits however long the other sentences are if the width is one of those that
-    histories have, and not one of those (:data:`SPLIT_WIDTHS`) for which products are summed in two halves.
+    Attention over a sentence gives the same bits however long the other sentences are if the width fills whole vectors
+    (16 numbers with AVX-512, 8 with AVX2), since what is left over is summed in another order, and is not one of those
+    (:data:`SPLIT_WIDTHS`) for which products are summed in two halves.
     """
-    width = room_for(length)
+    width = max(VECTOR, length + -length % VECTOR)
     least, most = SPLIT_WIDTHS
     return most if least < width < most else width
 

@@ -130,7 +130,7 @@ def first_logits(model: Any, sources: list[list[int]], sentences: list[int]) -> 
 
 
 @pytest.mark.parametrize("threads", [1, 2])
-@pytest.mark.parametrize("length", [5, 24, 110, 190, 250])
+@pytest.mark.parametrize("length", [5, 17, 24, 40, 110, 130, 184, 190, 250])
 def test_a_sentence_is_the_same_bits_in_any_batch(length: int, threads: int) -> None:
     """Alone, with one other, with long ones, at another place, in a part of its batch; wide enough that sums of
     products are split (which depends on the width of the source and on whether a batch has one sentence)."""
