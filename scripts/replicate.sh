@@ -141,25 +141,26 @@ sweep() {
 }
 
 is_in() { [[ " $2 " == *" $1 "* ]]; }
-wants() { is_in "$1" "$PARTS"; }
+
+# Which variable names the runs that a part is measured of; the others are measured of all runs.
+declare -A AMONG=([growth]=PAIR [topn]=PAIR [truncation]=PAIR [temperature]=MAIN [roles]=MAIN [diversity]=MAIN)
+
+# wants PART: whether the part is wanted of the run that was begun.
+wants() {
+    local among="${AMONG[$1]-RUN}"
+    is_in "$1" "$PARTS" && is_in "$RUN" "${!among}"
+}
 
 # say_what_is_left_out: the parts that are wanted, and are of none of the runs.
 say_what_is_left_out() {
     local part run among named
     for part in $PARTS; do
-        case "$part" in
-            growth | topn | truncation) among=PAIR ;;
-            temperature | roles | diversity) among=MAIN ;;
-            ger)
-                [[ -n "$GER_RUNS" ]] || log "ger: nothing to do, for GER_RUNS names no model"
-                continue
-                ;;
-            *) continue ;;
-        esac
         named=
-        for run in $RUNS; do ! is_in "ls$run" "${!among}" || named=yes; done
+        for run in $RUNS; do ! RUN="ls$run" wants "$part" || named=yes; done
+        among="${AMONG[$part]-RUNS}"
         [[ -n "$named" ]] || log "$part: nothing to do, for it is measured of $among (${!among}), and RUNS has none of these"
     done
+    [[ -n "$GER_RUNS" ]] || ! is_in ger "$PARTS" || log "ger: nothing to do, for GER_RUNS names no model"
 }
 
 # study: everything of the run that was begun.
@@ -176,19 +177,15 @@ study() {
         beside=()
     fi
     wants ranks && measure ranks 0 "$SUBSET" ranks
-    if is_in "$RUN" "$PAIR"; then
-        wants growth && sweep growth "$FIRST" "$RUN" --metrics chrf,bleu --num-hyp 5,10,50,100,250 --temp-hyp 0.3,0.5,1 \
-            --seeds 1,2,3
-        wants topn && measure topn "$TOP_FIRST" "$SUBSET" topn --max-expansions 10000 --test-set "$TEST-$SRC-$TGT"
-        if wants truncation; then truncations; fi
-    fi
-    if is_in "$RUN" "$MAIN"; then
-        wants temperature && sweep temperature "$FIRST" "$RUN" --metrics chrf --num-hyp 10 --temp-hyp "$grid" --seeds 1,2,3
-        wants roles && sweep roles "$FIRST" "$RUN" --metrics chrf --num-hyp 10 --temp-hyp "$grid" --temp-ref "$grid" \
-            --ref-pool separate --seeds 1,2,3
-        wants diversity && measure diversity "$FIRST" "$SUBSET" diversity --temperatures "$grid" --num-hyp 10 \
-            --metrics chrf --test-set "$TEST-$SRC-$TGT" --pools "$(pools "$RUN" "$FIRST")"
-    fi
+    wants growth && sweep growth "$FIRST" "$RUN" --metrics chrf,bleu --num-hyp 5,10,50,100,250 --temp-hyp 0.3,0.5,1 \
+        --seeds 1,2,3
+    wants topn && measure topn "$TOP_FIRST" "$SUBSET" topn --max-expansions 10000 --test-set "$TEST-$SRC-$TGT"
+    if wants truncation; then truncations; fi
+    wants temperature && sweep temperature "$FIRST" "$RUN" --metrics chrf --num-hyp 10 --temp-hyp "$grid" --seeds 1,2,3
+    wants roles && sweep roles "$FIRST" "$RUN" --metrics chrf --num-hyp 10 --temp-hyp "$grid" --temp-ref "$grid" \
+        --ref-pool separate --seeds 1,2,3
+    wants diversity && measure diversity "$FIRST" "$SUBSET" diversity --temperatures "$grid" --num-hyp 10 \
+        --metrics chrf --test-set "$TEST-$SRC-$TGT" --pools "$(pools "$RUN" "$FIRST")"
     return 0
 }
 

@@ -48,6 +48,7 @@ def run(args: argparse.Namespace) -> None:
     """Fill the grid and write the table."""
     from dcmbr_fairseq.measure.cells import (
         against_baseline,
+        cell_scores,
         parse_baseline,
         refuse_absent_baseline,
         without_statistics,
@@ -64,14 +65,17 @@ def run(args: argparse.Namespace) -> None:
     workspace = open_workspace(args)
     plan = make_plan(args, workspace, utilities, metrics)
     experiment = open_experiment(args, workspace)
+    planned, names = plan.cells(), [model.name for model in experiment.models]
     for wanted in conditions.values():
-        refuse_absent_baseline(wanted, plan.cells(), [model.name for model in experiment.models])
+        refuse_absent_baseline(wanted, planned, names)
     with contextlib.closing(Journal(args.output, journal_settings(args, experiment, plan))) as journal:
         swept = sweep(experiment, plan, Path(args.pools or f"{args.output}.pools"), journal)
         rows = journal.rows(swept.keys)
-        tests = [(name, against_baseline(rows, wanted, swept.scores)) for name, wanted in conditions.items()]
-        for _, tested in tests:
+        cells = cell_scores(rows, swept.scores) if conditions else []
+        tests = {baseline: against_baseline(cells, wanted) for baseline, wanted in conditions.items()}
+        for tested in tests.values():
             print(format_rows(tested, "text"), end="")
         if args.tests is not None:
-            write_rows([{"baseline": name, **row} for name, tested in tests for row in tested], args.tests)
+            all_tests = [{"baseline": baseline, **row} for baseline, tested in tests.items() for row in tested]
+            write_rows(all_tests, args.tests)
         journal.finish(without_statistics(rows))

@@ -162,9 +162,7 @@ def _no_such_cell(conditions: Mapping[str, float | str]) -> str:
     return f"--baseline {wanted} fits no cell of the grid: add it to the grid{beam}, or name another"
 
 
-def against_baseline(
-    rows: Sequence[Row], conditions: Mapping[str, float | str], scores: Mapping[str, Score]
-) -> list[Row]:
+def against_baseline(cells: Sequence[CellScore], conditions: Mapping[str, float | str]) -> list[Row]:
     """A row for each cell: its mean score, errors, and the paired test against the cell that fulfils the conditions.
 
     A cell's baseline agrees with it in the metric and in all of :data:`AGREE` that the conditions do not speak of, or
@@ -172,14 +170,12 @@ def against_baseline(
     rows of a metric.
 
     Args:
-        rows: of a sweep.
+        cells: of a sweep (:func:`cell_scores`).
         conditions: of :func:`parse_baseline`.
-        scores: the metrics by their labels.
 
     Raises:
         UserError: no cell fulfils the conditions, or several do where one is needed.
     """
-    cells = cell_scores(rows, scores)
     candidates = [cell for cell in cells if fulfils(cell.columns, conditions)]
     if not candidates:
         raise UserError(_no_such_cell(conditions))

@@ -1,6 +1,7 @@
 """A table of paired tests: DC-MBR against what ``dcmbr sweep --baseline`` compared it with, for each metric."""
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.evaluation.metrics import ERROR_RATES
@@ -25,6 +26,17 @@ _KEYS = {"model": "model", "seeds": "seeds", "num_hyp": "N", "baseline": "agains
 _LEVEL = 0.05
 
 
+class _Test(NamedTuple):
+    """The result of a paired test."""
+
+    difference: float
+    p: float
+
+    def show(self) -> str:
+        """As a cell."""
+        return f"{self.difference:+.2f} (p = {p_text(self.p)})"
+
+
 def paired_tests(rows: Sequence[Cells], paper_table: str | None, temperature: float, spread: bool = False) -> Grid:
     """DC-MBR minus what it was compared with, for each model, N and metric, with the test's p-value.
 
@@ -42,24 +54,14 @@ def paired_tests(rows: Sequence[Cells], paper_table: str | None, temperature: fl
     one_test_set(rows)
     refuse_mixture(rows, UTILITY)
     metrics = list(map(str, distinct(rows, "metric")))
-    found: dict[tuple[Value, ...], dict[str, tuple[float, float]]] = {}
-    for row in rows:
-        cells = found.setdefault(tuple(as_value(row[key]) for key in _KEYS), {})
-        result = number(row, "difference"), number(row, "p")
-        if cells.setdefault(row["metric"], result) != result:
-            raise UserError(
-                f"the table has two tests of {row['model']}, N = {row['num_hyp']}, by {row['metric']}: choose with "
-                "--where, or give the tables of one measurement"
-            )
-    shown = [[label(value) for value in key] for key in found]
+    found = _by_row_and_metric(rows)
     table = [
-        [*labels, *(None if metric not in cells else f"{cells[metric][0]:+.2f} (p = {p_text(cells[metric][1])})"
-                    for metric in metrics)]
-        for labels, cells in zip(shown, found.values(), strict=True)
-    ]  # fmt: skip
+        [*map(label, key), *(tests[metric].show() if metric in tests else None for metric in metrics)]
+        for key, tests in found.items()
+    ]
     bold = [
-        [len(_KEYS) + i for i, metric in enumerate(metrics) if cells.get(metric, (0.0, 1.0))[1] < _LEVEL]
-        for cells in found.values()
+        [column for column, metric in enumerate(metrics, len(_KEYS)) if metric in tests and tests[metric].p < _LEVEL]
+        for tests in found.values()
     ]
     header = [*_KEYS.values(), *(f"{metric}{' (lower is better)' * (metric in ERROR_RATES)}" for metric in metrics)]
     caption = (
@@ -67,3 +69,21 @@ def paired_tests(rows: Sequence[Cells], paper_table: str | None, temperature: fl
         f"the cells of each sweep and metric); bold: p < {_LEVEL}."
     )
     return Grid(header, table, labels=len(_KEYS), bold=bold, caption=caption)
+
+
+def _by_row_and_metric(rows: Sequence[Cells]) -> dict[tuple[Value, ...], dict[str, _Test]]:
+    """The tests of each row of the table, by metric.
+
+    Raises:
+        UserError: one is there twice with other results.
+    """
+    found: dict[tuple[Value, ...], dict[str, _Test]] = {}
+    for row in rows:
+        tests = found.setdefault(tuple(as_value(row[key]) for key in _KEYS), {})
+        test = _Test(number(row, "difference"), number(row, "p"))
+        if tests.setdefault(row["metric"], test) != test:
+            raise UserError(
+                f"the table has two tests of {row['model']}, N = {row['num_hyp']}, by {row['metric']}: choose with "
+                "--where, or give the tables of one measurement"
+            )
+    return found

@@ -207,7 +207,7 @@ def means(
         refuse_mixture(group, same)
         by_seed, others = _measured(group, column)
         numbers = [*by_seed.values(), *others]
-        found[key] = Mean(float(np.mean(numbers)), min(numbers), max(numbers), len(numbers), by_seed)
+        found[key] = Mean(mean_of(numbers), min(numbers), max(numbers), len(numbers), by_seed)
     seeds = (sorted(mean.by_seed, key=str) for mean in found.values() if mean.by_seed)
     kinds = dict.fromkeys(", ".join(map(label, some)) for some in seeds)
     if len(kinds) > 1:
@@ -266,7 +266,7 @@ def averaged_over_seeds(rows: Sequence[Cells], columns: Sequence[str]) -> list[C
         seen[with_seed] = seen.get(with_seed, 0) + 1
         groups.setdefault((*identity, str(seen[with_seed])), []).append(row)
     return [
-        {**group[0], **{name: repr(float(np.mean([number(row, name) for row in group]))) for name in columns}}
+        {**group[0], **{name: repr(mean_of([number(row, name) for row in group])) for name in columns}}
         for group in groups.values()
     ]
 

@@ -42,7 +42,7 @@ ROWS = [
 
 
 def test_each_cell_is_compared_with_the_cell_of_the_baseline() -> None:
-    found = against_baseline(ROWS, parse_baseline("temp_hyp=1,temp_ref=1"), SCORES)
+    found = against_baseline(cell_scores(ROWS, SCORES), parse_baseline("temp_hyp=1,temp_ref=1"))
     beam, cool, warm, base = found
     assert (base["difference"], base["p"], base["seeds"]) == (None, None, "1, 2")
     means = {t: (PARTS[t, 1] + PARTS[t, 2]) / 2 for t in (0.5, 0.7, 1.0)}
@@ -58,7 +58,7 @@ def test_each_cell_is_compared_with_the_cell_of_the_baseline() -> None:
 
 
 def test_beam_search_is_the_baseline_of_all() -> None:
-    beam, *others = against_baseline(ROWS, parse_baseline("decoding=beam"), SCORES)
+    beam, *others = against_baseline(cell_scores(ROWS, SCORES), parse_baseline("decoding=beam"))
     assert beam["difference"] is None and beam["seeds"] is None
     assert [o["difference"] for o in others] == pytest.approx(
         [np.mean([PARTS[t, s].mean() for s in (1, 2)]) - BEAM.mean() for t in (0.5, 0.7, 1.0)]
@@ -73,7 +73,7 @@ def test_a_model_can_be_the_baseline() -> None:
             for r in ROWS
         ),
     ]
-    found = against_baseline(both, parse_baseline("model=m"), SCORES)
+    found = against_baseline(cell_scores(both, SCORES), parse_baseline("model=m"))
     assert [r["difference"] for r in found if r["model"] == "other"] == pytest.approx([1, 1, 1, 1])
 
 
@@ -89,7 +89,7 @@ def test_a_model_can_be_the_baseline() -> None:
 def test_bad_baselines(text: str, message: str) -> None:
     rows = [*ROWS, *(row(temp_hyp=1.0, temp_ref=1.0, ref_pool=kind, parts=BEAM) for kind in ("shared", "separate"))]
     with pytest.raises(UserError, match=message):
-        against_baseline(rows, parse_baseline(text), SCORES)
+        against_baseline(cell_scores(rows, SCORES), parse_baseline(text))
 
 
 def bleu_rows(texts: list[str], references: list[str], **columns: Any) -> dict[str, Any]:
