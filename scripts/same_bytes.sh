@@ -33,13 +33,16 @@ fairseq-preprocess -s en -t de --testpref bpe --srcdict "$MODELS/dict.en.txt" --
     --destdir bin &>preprocess.log
 FLAGS=(bin -s en -t de --tokenizer moses --remove-bpe --cpu --seed 1 --max-tokens 600)
 
+# quietly COMMAND...: what it says of its progress is shown only where it fails.
+quietly() { "$@" 2>messages.log || { cat messages.log >&2 && die "$1 $2 failed"; }; }
+
 # decode NAME OPTION...: the lines of fairseq-generate that hold no time, and the records if there are any.
 decode() {
     local name="$1"
     shift
     log "generate $name"
-    fairseq-generate "${FLAGS[@]}" --user-dir "$USER_DIR" --task translation_dcmbr --path ls0.1.pt "$@" \
-        >generate.log 2>messages.log || { cat messages.log >&2 && die "generate $name failed"; }
+    quietly fairseq-generate "${FLAGS[@]}" --user-dir "$USER_DIR" --task translation_dcmbr --path ls0.1.pt "$@" \
+        >generate.log
     grep '^[SHDPT]-' generate.log >"$OUT/$name.txt"
 }
 
@@ -66,22 +69,23 @@ dcmbr select "$OUT/mbr.jsonl" --reference-weights model --selection coarse --out
 FLAGS+=(--gen-subset test)
 BOTH=(--path ls0.0.pt --path ls0.1.pt)
 log "analyses"
-dcmbr sweep "${FLAGS[@]}" "${BOTH[@]}" --num-hyp 5,10 --temp-hyp 0.5,1 --temp-ref 0.5,1 --with-beam --beam 2 --entropy \
-    --metrics chrf,bleu --pools pools --output "$OUT/sweep.tsv" 2>messages.log
+quietly dcmbr sweep "${FLAGS[@]}" "${BOTH[@]}" --num-hyp 5,10 --temp-hyp 0.5,1 --temp-ref 0.5,1 --with-beam --beam 2 \
+    --entropy --metrics chrf,bleu --pools pools --output "$OUT/sweep.tsv"
 cp -r pools "$OUT/pools"
-dcmbr diversity "${FLAGS[@]}" "${BOTH[@]}" --temperatures 0.5,1 --num-hyp 10 --pools pools --output "$OUT/diversity.tsv" \
-    2>messages.log
-dcmbr ranks "${FLAGS[@]}" "${BOTH[@]}" --output "$OUT/ranks.tsv" 2>messages.log
-dcmbr entropy "${FLAGS[@]}" "${BOTH[@]}" >"$OUT/entropy.txt" 2>messages.log
-dcmbr topn "${FLAGS[@]}" --path ls0.1.pt --first 8 --size 5 --max-expansions 300 \
-    --output topn.tsv 2>messages.log
+quietly dcmbr diversity "${FLAGS[@]}" "${BOTH[@]}" --temperatures 0.5,1 --num-hyp 10 --pools pools \
+    --output "$OUT/diversity.tsv"
+quietly dcmbr ranks "${FLAGS[@]}" "${BOTH[@]}" --output "$OUT/ranks.tsv"
+quietly dcmbr entropy "${FLAGS[@]}" "${BOTH[@]}" >"$OUT/entropy.txt"
+quietly dcmbr topn "${FLAGS[@]}" --path ls0.1.pt --first 8 --size 5 --max-expansions 300 --output topn.tsv
 without_column seconds topn.tsv >"$OUT/topn.tsv"
-dcmbr temperature --from-ls 0.1 --to-ls 0.01 >"$OUT/lemma.txt"
+quietly dcmbr temperature --from-ls 0.1 --to-ls 0.01 >"$OUT/lemma.txt"
 log "evaluation, tables, the page"
-dcmbr evaluate "$OUT/select.txt" "$OUT/coarse.txt" --references test.de --output "$OUT/evaluate.txt" 2>messages.log
-dcmbr significance "$OUT/select.txt" "$OUT/coarse.txt" --references test.de --output "$OUT/significance.txt" \
-    2>messages.log
-for table in 1 3; do dcmbr table "$table" "$OUT/sweep.tsv" --output "$OUT/table$table.txt" 2>messages.log || true; done
-dcmbr correlation "$OUT/sweep.tsv" >"$OUT/correlation.txt" 2>&1 || true
-dcmbr report "$OUT/dcmbr.jsonl" --references test.de --compare "select=$OUT/select.txt" -o "$OUT/report.html" 2>messages.log
+quietly dcmbr evaluate "$OUT/select.txt" "$OUT/coarse.txt" --references test.de --output "$OUT/evaluate.txt"
+quietly dcmbr significance "$OUT/select.txt" "$OUT/coarse.txt" --references test.de --output "$OUT/significance.txt"
+ONE_METRIC=(--where metric=chrF)
+quietly dcmbr table 1 "$OUT/sweep.tsv" "${ONE_METRIC[@]}" --output "$OUT/table1.txt"
+quietly dcmbr table utilities "$OUT/sweep.tsv" --where num_hyp=10 --where model=ls0.1 --output "$OUT/utilities.txt"
+quietly dcmbr correlation "$OUT/sweep.tsv" --x num_hyp "${ONE_METRIC[@]}" --where decoding=dcmbr --where ref_pool=shared \
+    --output "$OUT/correlation.txt"
+quietly dcmbr report "$OUT/dcmbr.jsonl" --references test.de --compare "select=$OUT/select.txt" -o "$OUT/report.html"
 log "$(find "$OUT" -type f | wc -l) files in $OUT"

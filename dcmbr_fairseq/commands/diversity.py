@@ -51,6 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     """Sample, measure and print."""
     from dcmbr_fairseq.measure.diversity import Axes, diversity_rows
+    from dcmbr_fairseq.measure.flags import SAMPLING
 
     temperatures = read_positive_numbers("--temperatures", args.temperatures)
     if args.draws != "independent":
@@ -60,7 +61,7 @@ def run(args: argparse.Namespace) -> None:
         )  # fmt: skip
     sizes = read_whole_numbers("--num-hyp", args.num_hyp, most=LARGEST_POOL)
     qualities = build_segment_metrics(parse_names("--metrics", args.metrics), parse_metric_arguments(args.metric_args))
-    workspace = open_workspace(args)
+    workspace = open_workspace(args, SAMPLING)
     axes = Axes(temperatures, parse_seeds(args, workspace), sizes, args.draws)
     experiment = open_experiment(args, workspace)
     with tempfile.TemporaryDirectory() as temporary:

@@ -33,11 +33,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     """Measure and print."""
     from dcmbr_fairseq.measure.entropy import entropy_rows, matched_rows
+    from dcmbr_fairseq.measure.flags import FORCING
 
     temperatures = read_positive_numbers("--temperatures", args.temperatures)
     if args.match is not None and args.temperatures != "1":
         raise UserError("--match finds the temperature: leave out --temperatures")
-    experiment = open_experiment(args, open_workspace(args))
+    experiment = open_experiment(args, open_workspace(args, FORCING))
     if args.match is None:
         rows = entropy_rows(experiment, temperatures)
     else:

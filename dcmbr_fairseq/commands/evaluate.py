@@ -13,6 +13,7 @@ from dcmbr_fairseq.commands.shared import (
     distinct_files,
     parse_metric_arguments,
     parse_metrics,
+    refuse_idle,
     with_notes,
     write_output,
 )
@@ -82,12 +83,11 @@ def parse_confidence(args: argparse.Namespace) -> Resamples | None:
     Raises:
         UserError: their number or seed is out of range, or has no meaning.
     """
-    given = {name: getattr(args, name) for name in ("samples", "seed") if getattr(args, name) is not None}
     if not args.confidence:
-        for name, value in given.items():
-            raise UserError(f"--{name} {value} has no meaning without --confidence: add it, or leave this out")
+        resampling = {"--samples": args.samples, "--seed": args.seed}
+        refuse_idle(resampling, "without --confidence", "add it, or leave this out")
         return None
-    return Resamples(**given)
+    return Resamples(**{name: getattr(args, name) for name in ("samples", "seed") if getattr(args, name) is not None})
 
 
 def parse_seconds(text: str | None, names: list[str]) -> list[float] | None:

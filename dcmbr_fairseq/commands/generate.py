@@ -75,6 +75,7 @@ def decode(args: argparse.Namespace, rank: Rank, ending: str) -> int:
     """Decode the sentences of this process; the exit status."""
     import torch
 
+    from dcmbr_fairseq.measure.flags import DECODING
     from dcmbr_fairseq.measure.models import Workspace
     from dcmbr_fairseq.runs.decode import ShardDecode
     from dcmbr_fairseq.runs.launch import UNFINISHED
@@ -83,7 +84,7 @@ def decode(args: argparse.Namespace, rank: Rank, ending: str) -> int:
         logging.getLogger(part).setLevel(logging.WARNING)
     if torch.cuda.is_available():
         torch.cuda.set_device(rank.local % torch.cuda.device_count())
-    workspace = Workspace(with_defaults(args.fairseq_flags), decodes=True)
+    workspace = Workspace(with_defaults(args.fairseq_flags), follows=DECODING)
     model = workspace.load(args.path)
     return 0 if ShardDecode(workspace, model, rank, Path(args.output), ending).run() else UNFINISHED
 

@@ -2,6 +2,7 @@
 
 import argparse
 import logging
+from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -48,8 +49,12 @@ def add_test_set_arguments(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
 
 
-def open_workspace(args: argparse.Namespace) -> "Workspace":
+def open_workspace(args: argparse.Namespace, follows: Collection[str]) -> "Workspace":
     """The data that ``args`` names.
+
+    Args:
+        args: of the command.
+        follows: the options of decoding that the command follows (:mod:`dcmbr_fairseq.measure.flags`).
 
     Raises:
         UserError: see :class:`~dcmbr_fairseq.measure.models.Workspace`.
@@ -58,7 +63,7 @@ def open_workspace(args: argparse.Namespace) -> "Workspace":
 
     for part in ("fairseq.tasks", "fairseq.data"):  # they tell about every batch iterator
         logging.getLogger(part).setLevel(logging.WARNING)
-    return Workspace(args.fairseq_flags, args.first)
+    return Workspace(args.fairseq_flags, args.first, follows)
 
 
 def named_paths(args: argparse.Namespace) -> list[tuple[str, str]]:

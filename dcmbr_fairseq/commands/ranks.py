@@ -23,7 +23,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Count and print."""
+    from dcmbr_fairseq.measure.flags import FORCING
     from dcmbr_fairseq.measure.ranks import rank_rows
 
-    experiment = open_experiment(args, open_workspace(args))
+    experiment = open_experiment(args, open_workspace(args, FORCING))
     write_rows(rank_rows(experiment, args.bucket, args.last), args.output, args.format)

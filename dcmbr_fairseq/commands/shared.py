@@ -155,6 +155,23 @@ def parse_metric_arguments(text: str, flag: str = "--metric-args") -> Mapping[st
     return arguments
 
 
+def refuse_idle(options: Mapping[str, object], where: str, remedy: str = "leave it out") -> None:
+    """Refuse options that were given where they would change nothing.
+
+    Args:
+        options: the values by flag; None and False were not given.
+        where: in what they have no meaning, such as ``without --confidence``.
+        remedy: what to do.
+
+    Raises:
+        UserError: names the first of them, with its value.
+    """
+    for flag, value in options.items():
+        if value is not None and value is not False:
+            given = flag if value is True else f"{flag} {value}"
+            raise UserError(f"{given} has no meaning {where}: {remedy}")
+
+
 # --- what goes out -------------------------------------------------------------------------------------------------
 
 

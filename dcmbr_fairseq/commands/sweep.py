@@ -53,6 +53,7 @@ def run(args: argparse.Namespace) -> None:
         refuse_absent_baseline,
         without_statistics,
     )
+    from dcmbr_fairseq.measure.flags import BEAM, SAMPLING
     from dcmbr_fairseq.measure.sweep import sweep
 
     distinct_files([], [args.output, args.tests])
@@ -62,7 +63,7 @@ def run(args: argparse.Namespace) -> None:
         raise UserError(f"--tests {args.tests} has no tests to hold: give a --baseline, such as decoding=beam")
     conditions = {text: parse_baseline(text) for text in args.baseline}
     utilities, metrics = parse_names("--utilities", args.utilities), parse_names("--metrics", args.metrics)
-    workspace = open_workspace(args)
+    workspace = open_workspace(args, SAMPLING | BEAM if args.with_beam else SAMPLING)
     plan = make_plan(args, workspace, utilities, metrics)
     experiment = open_experiment(args, workspace)
     planned, names = plan.cells(), [model.name for model in experiment.models]

@@ -5,16 +5,20 @@ import json
 from typing import Any
 
 from dcmbr_fairseq.commands import tune
-from dcmbr_fairseq.commands.shared import add_output_arguments, add_whole_number, write_output
+from dcmbr_fairseq.commands.shared import add_output_arguments, add_whole_number, refuse_idle, write_output
 from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.lemma import AS_PRINTED, cooling_temperature, equivalent_smoothing
 
 TAKES_FAIRSEQ_FLAGS = True  # with --tune
+#: The options of the lemma.
+LEMMA = ("from_ls", "to_ls", "temperature", "vocabulary")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
     tune.add_tune_arguments(parser)
+    tuning = {action.option_strings[0]: action.dest for action in parser._actions}
+    parser.set_defaults(tuning={flag: (dest, parser.get_default(dest)) for flag, dest in tuning.items()})
     lemma = parser.add_argument_group("Lemma 1")
     lemma.add_argument("--from-ls", type=float, metavar="L1", help="label smoothing that the model was trained with")
     lemma.add_argument("--to-ls", type=float, metavar="L2", help="smoothing to be reached: prints the temperature T")
@@ -30,16 +34,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     """Tune, or apply the lemma in the direction that the options ask for."""
     if args.tune:
+        lemma = {f"--{name.replace('_', '-')}": getattr(args, name) for name in LEMMA}
+        refuse_idle({**lemma, "--format": None if args.format == "text" else args.format}, "with --tune")
         tune.run(args)
         return
     if args.fairseq_flags or args.path:
         raise UserError("a model and its data are used with --tune only: add --tune, or leave them out")
+    refuse_idle(tuning_options(args), "without --tune", "add it, or leave this out")
     if args.from_ls is None:
         raise UserError("--from-ls is missing: give the label smoothing that the model was trained with")
     if (args.to_ls is None) == (args.temperature is None):
         raise UserError("give either --to-ls, to get a temperature, or --temperature, to get a label smoothing")
     result = apply_lemma(args)
     write_output(json.dumps(result) + "\n" if args.format == "json" else sentence(result), args.output)
+
+
+def tuning_options(args: argparse.Namespace) -> dict[str, object]:
+    """The options of tuning that were given, by flag."""
+    values = {flag: (getattr(args, dest, default), default) for flag, (dest, default) in args.tuning.items()}
+    return {flag: value for flag, (value, default) in values.items() if value != default}
 
 
 def apply_lemma(args: argparse.Namespace) -> dict[str, Any]:

@@ -49,13 +49,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Search, write the table, and print summaries."""
+    from dcmbr_fairseq.measure.flags import SEARCH
     from dcmbr_fairseq.measure.topn import Budget, cost_by_length, mark_comparable, measure_topn, summary
 
     refuse_existing(args.output)
     names = parse_names("--metrics", args.metrics)
     arguments = parse_metric_arguments(args.metric_args)
     budget = Budget(args.size, args.max_expansions, args.max_seconds)
-    experiment = open_experiment(args, open_workspace(args))
+    experiment = open_experiment(args, open_workspace(args, SEARCH))
     qualities = build_segment_metrics(names, arguments)
     settings = {**data_settings(args, experiment), **budget._asdict(), "metrics": [q.signature() for q in qualities]}
     with contextlib.closing(Journal(args.output, settings)) as journal:

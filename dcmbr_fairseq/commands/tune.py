@@ -57,11 +57,12 @@ def add_tune_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Tune, print and write."""
+    from dcmbr_fairseq.measure.flags import SAMPLING
     from dcmbr_fairseq.measure.tuning import decoding_flags, surface_grid, surface_of, verdict
 
     if args.path is None or len(args.path) > 1:
         raise UserError("--tune needs the model as --path MODEL, once: temperatures are a model's own")
-    workspace = open_workspace(args)
+    workspace = open_workspace(args, SAMPLING)
     plan = make_plan(args, workspace, [args.utility], [args.metric])
     if len(plan.sizes) > 1:
         raise UserError(

@@ -5,12 +5,14 @@ to be followed. Options that come as a dictionary (``--eval-bleu-args``, keyword
 name: unknown ones are refused with the nearest that is known.
 """
 
+import copy
 from argparse import Namespace
 from collections.abc import Iterable
 from dataclasses import fields
 from typing import Any
 
 from fairseq.dataclass.configs import GenerationConfig
+from omegaconf import DictConfig, OmegaConf
 
 from dcmbr_fairseq.errors import UserError, suggestion
 from dcmbr_fairseq.pools.settings import DECIDES, OWN, REFERENCES, SETTINGS, count, flag, seed_number
@@ -73,6 +75,15 @@ _ALSO_READ = frozenset({"seed", "keep_inference_langtok", "prefix_allowed_tokens
 def names_of(args: Any) -> list[str]:
     """The names in a generator's arguments, a namespace or a section of fairseq's configuration."""
     return list(vars(args)) if isinstance(args, Namespace) else list(args)
+
+
+def without_sampling(args: Any) -> Any:
+    """The generation options without those that fairseq refuses unless its own sampler is used."""
+    args = copy.deepcopy(args)
+    if isinstance(args, DictConfig):
+        OmegaConf.set_struct(args, False)
+    args.sampling_topk, args.sampling_topp = -1, -1.0
+    return args
 
 
 def refuse_unknown(args: Any, where: str) -> None:

@@ -4,7 +4,6 @@ The flags are fairseq-generate's own, parsed by its own parser, so that any task
 can use is at hand here. A *model* here is what follows one ``--path``: a checkpoint, or several joined by colons.
 """
 
-import argparse
 import logging
 import os
 from collections.abc import Collection, Iterator, Sequence
@@ -15,17 +14,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import torch
-from fairseq import checkpoint_utils, options, tasks, utils
+from fairseq import checkpoint_utils, tasks, utils
 from fairseq.data import BaseWrapperDataset
-from fairseq.dataclass.utils import convert_namespace_to_omegaconf
-from omegaconf import DictConfig
 from torch import Tensor
 
-from dcmbr_fairseq.decoding.generation_options import names_of, refuse_undecided
+from dcmbr_fairseq.decoding.generation_options import names_of, without_sampling
 from dcmbr_fairseq.decoding.texts import Detokenizer, TextSide, text_side
 from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.evaluation.translations import read_segments
 from dcmbr_fairseq.files.errors import PathLike
+from dcmbr_fairseq.measure.flags import SAMPLING, parse_flags
 from dcmbr_fairseq.measure.preparation import Preparation, Prepared
 from dcmbr_fairseq.numeric import whole_number
 from dcmbr_fairseq.pools.identity import Identity
@@ -90,16 +88,18 @@ class Workspace:
     Args:
         flags: fairseq-generate's flags, without ``--path``: the data folder, ``-s en -t de --gen-subset valid`` ...
         first: use the first sentences of the split only; None for all.
-        decodes: the flags say how to decode, too; otherwise such flags have no meaning.
+        follows: the options of decoding that are followed; the others are refused (:mod:`dcmbr_fairseq.measure.flags`).
 
     Raises:
         UserError: a flag is wrong, or the data cannot be found.
     """
 
-    def __init__(self, flags: Sequence[str], first: int | None = None, decodes: bool = False) -> None:
+    def __init__(
+        self, flags: Sequence[str], first: int | None = None, follows: Collection[str] = SAMPLING
+    ) -> None:
         if first is not None:
             whole_number("--first", first)
-        self.cfg = parse_flags(flags, decodes)
+        self.cfg = parse_flags(flags, follows)
         check_pieces(self.cfg.bpe)
         check_symbol(self.cfg.common_eval.post_process)
         refuse_twice(self.cfg.bpe, self.cfg.common_eval.post_process)
@@ -239,7 +239,10 @@ class Workspace:
     def translations(self, model: Model) -> dict[int, list[Translation]]:
         """What the task's generator makes of every sentence: its ``--nbest`` translations, best first; without
         ``--decoding`` that is fairseq's own beam search, with ``--beam``, ``--lenpen`` ..."""
-        generator = self.task.build_generator(model.members, self.cfg.generation)
+        generation = self.cfg.generation
+        if not generation.sampling and getattr(self.cfg.task, "decoding", "beam") == "beam":
+            generation = without_sampling(generation)  # the truncation is of our pools
+        generator = self.task.build_generator(model.members, generation)
         detokenize = self.texts(generator).target
         found: dict[int, list[Translation]] = {}
         for sample in self.batches(model):
@@ -309,42 +312,6 @@ class Workspace:
 
     def _real(self, tokens: Tensor) -> list[int]:
         return tokens[tokens.ne(self.task.target_dictionary.pad())].tolist()
-
-
-def parse_flags(flags: Sequence[str], decodes: bool = False) -> DictConfig:
-    """fairseq's configuration from the flags of fairseq-generate.
-
-    Args:
-        flags: without ``--path``.
-        decodes: whether flags may say how to decode.
-
-    Raises:
-        UserError: fairseq's parser refuses them, or there is no data folder.
-    """
-    user_dir = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
-    user_dir.add_argument("--user-dir")
-    utils.import_user_module(user_dir.parse_known_args(flags)[0])  # it may bring the task
-    parser = options.get_generation_parser()
-
-    def refuse(message: str) -> None:
-        raise UserError(f"{message} (after the command's own options, those of fairseq-generate are meant)")
-
-    parser.error = refuse
-    args = options.parse_args_and_arch(parser, input_args=list(flags))
-    if not getattr(args, "data", None):
-        raise UserError("the data folder is missing: give the folder that fairseq-preprocess has written")
-    for folder in args.data.split(os.pathsep):
-        if not Path(folder).is_dir():
-            raise UserError(f"{folder} is not a folder: give the folder that fairseq-preprocess has written")
-    if args.temperature != 1.0 and not decodes:
-        raise UserError(f"--temperature {args.temperature} has no meaning here: this command has its own temperatures")
-    if decodes and getattr(args, "decoding", "beam") == "beam":
-        raise UserError("beam search makes no records: give --decoding dcmbr or mbr, and a task of this package")
-    if decodes and args.decoding == "sample":
-        refuse_undecided(args, keeps_pools=True)
-    if not decodes and getattr(args, "decoding", "beam") != "beam":
-        raise UserError(f"--decoding {args.decoding} has no meaning here: leave it out")
-    return convert_namespace_to_omegaconf(args)
 
 
 class _Part(BaseWrapperDataset):

@@ -4,7 +4,6 @@ A task hands its generator more than a batch (language tokens, a first token of 
 get these whatever the task, the preparation stands where the generator does.
 """
 
-import copy
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -15,6 +14,7 @@ from torch import Tensor
 
 from dcmbr_fairseq.decoders.encoding import encode
 from dcmbr_fairseq.decoders.incremental import IncrementalDecoder
+from dcmbr_fairseq.decoding.generation_options import without_sampling
 from dcmbr_fairseq.decoding.generator import MBRSequenceGenerator
 from dcmbr_fairseq.decoding.options import DecodingOptions, decoding_options, decoding_values
 from dcmbr_fairseq.decoding.texts import TextSide
@@ -64,10 +64,7 @@ class Preparation(MBRSequenceGenerator):
             models: the members of the ensemble.
             make_texts: gives the text side of a generator.
         """
-        generation = copy.deepcopy(cfg.generation)
-        # fairseq's own sampler is not used
-        generation.sampling, generation.sampling_topk, generation.sampling_topp = False, -1, -1.0
-        theirs = task.build_generator(models, generation)
+        theirs = task.build_generator(models, without_sampling(cfg.generation))
         return cls(
             models, task.target_dictionary, options=sampling_options(cfg), utility=None, make_texts=make_texts,
             seed=cfg.common.seed, eos=theirs.eos, min_len=theirs.min_len, max_len_a=theirs.max_len_a,

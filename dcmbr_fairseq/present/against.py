@@ -37,14 +37,12 @@ class _Test(NamedTuple):
         return f"{self.difference:+.2f} (p = {p_text(self.p)})"
 
 
-def paired_tests(rows: Sequence[Cells], paper_table: str | None, temperature: float, spread: bool = False) -> Grid:
+def paired_tests(rows: Sequence[Cells], temperature: float) -> Grid:
     """DC-MBR minus what it was compared with, for each model, N and metric, with the test's p-value.
 
     Args:
         rows: of ``dcmbr sweep --baseline ... --tests``; those of MBR and other temperatures are left out.
-        paper_table: not used: the paper prints no differences from beam search with tests.
         temperature: T_h = T_r of DC-MBR.
-        spread: not used: tests are over seeds together.
 
     Raises:
         UserError: columns are missing, test sets or utilities mixed, or one test is there twice with other results.

@@ -35,10 +35,10 @@ def utilities(rows: Sequence[Cells], paper_table: str | None, temperature: float
     scores: dict[tuple[Value, ...], Mean] = {}
     if rows:
         require(rows, ("utility", "metric", "decoding", "score"), "this table")
-        refuse_mixture(rows, ("num_hyp",))
         chosen = [{**row, "decoding": decoding_of(row, temperature)} for row in rows]
-        chosen = [row for row in chosen if row["decoding"]]
-        scores = means_over_test_sets(chosen, ("utility", "metric", "decoding"))
+        chosen = [row for row in chosen if row["decoding"] in ("mbr", "dcmbr")]  # beam search has no utility
+        refuse_mixture(chosen, ("num_hyp",))
+        scores = means_over_test_sets(chosen, ("utility", "metric", "decoding")) if chosen else {}
     printed = paper.UTILITIES if paper_table else {}
     names = list(dict.fromkeys([*printed, *(str(key[0]) for key in scores)]))
     metrics = list(dict.fromkeys([*(m for row in printed.values() for m in row), *(str(key[1]) for key in scores)]))
@@ -76,14 +76,12 @@ def means_over_test_sets(rows: Sequence[Cells], keys: Sequence[str]) -> dict[tup
     return {key: combined(mean_of, list(found.values())) for key, found in cells.items()}
 
 
-def data(rows: Sequence[Cells], paper_table: str | None, temperature: float, spread: bool = False) -> Grid:
+def data(rows: Sequence[Cells], paper_table: str | None) -> Grid:
     """The appendix' data sets: segments of each split.
 
     Args:
         rows: columns task, split (train, valid or test) and segments.
         paper_table: not None for the paper's numbers beside ours.
-        temperature: not used.
-        spread: not used.
     """
     if rows:
         require(rows, ("task", "split", "segments"), "this table")

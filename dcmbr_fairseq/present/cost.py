@@ -19,7 +19,7 @@ from dcmbr_fairseq.present.results import (
 from dcmbr_fairseq.present.series import new_figure, styles
 
 
-def figure_cost(rows: Sequence[Cells], temperature: float) -> Drawn:
+def figure_cost(rows: Sequence[Cells]) -> Drawn:
     """Quality against the seconds that a sentence takes, with N beside each point.
 
     Args:

@@ -118,7 +118,7 @@ def figure_1(rows: Sequence[Cells], temperature: float) -> Drawn:
     return Drawn(figure, shown)
 
 
-def figure_2(rows: Sequence[Cells], temperature: float) -> Drawn:
+def figure_2(rows: Sequence[Cells]) -> Drawn:
     """Ranks of reference tokens within the token-level distribution, in buckets, for each label smoothing."""
     require(rows, ("bucket", "count"), "Figure 2")
     one_test_set(rows)
@@ -141,7 +141,7 @@ def figure_2(rows: Sequence[Cells], temperature: float) -> Drawn:
     return Drawn(figure, rows, "bars are shares of all reference tokens")
 
 
-def figure_3(rows: Sequence[Cells], temperature: float) -> Drawn:
+def figure_3(rows: Sequence[Cells]) -> Drawn:
     """Quality of the most probable sequences: how it is distributed, and its mean at each rank."""
     from matplotlib.ticker import MaxNLocator
 
@@ -209,7 +209,7 @@ def summed_up(rows: Sequence[Cells]) -> list[Cells]:
     return [{"rank": label(rank), "score": str(mean.mean)} for (rank,), mean in means(rows, ("rank",)).items()]
 
 
-def figure_4(rows: Sequence[Cells], temperature: float) -> Drawn:
+def figure_4(rows: Sequence[Cells]) -> Drawn:
     """Quality of MBR against token entropy, a point for each model; the colour shows GER's beta where it is given."""
     require(rows, ("entropy", "score"), "Figure 4")
     refuse_mixture(rows, ("decoding", *SETTINGS))
@@ -240,7 +240,7 @@ def figure_4(rows: Sequence[Cells], temperature: float) -> Drawn:
     return Drawn(figure, shown, "a point for each model, the mean over seeds")
 
 
-def figure_5(rows: Sequence[Cells], temperature: float) -> Drawn:
+def figure_5(rows: Sequence[Cells]) -> Drawn:
     """Quality against the number of candidates N, a line for each temperature and a panel for each model."""
     require(rows, ("num_hyp",), "Figure 5")
     rows = cooled_together(rows, "Figure 5")
@@ -263,7 +263,7 @@ def figure_5(rows: Sequence[Cells], temperature: float) -> Drawn:
     return Drawn(figure, rows)
 
 
-def figure_6(rows: Sequence[Cells], temperature: float) -> Drawn:
+def figure_6(rows: Sequence[Cells]) -> Drawn:
     """Quality against temperature for each direction; both directions of a language pair share a colour."""
     require(rows, ("task",), "Figure 6")
     rows = cooled_together(rows, "Figure 6")

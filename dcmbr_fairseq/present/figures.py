@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from dcmbr_fairseq.files.errors import PathLike
 from dcmbr_fairseq.files.writing import atomic_bytes_writer, atomic_writer
-from dcmbr_fairseq.present import cost, drawings
+from dcmbr_fairseq.present import cost, drawings, paper
 from dcmbr_fairseq.present.drawings import Drawn
 from dcmbr_fairseq.present.provenance import BARS, describe
 from dcmbr_fairseq.present.results import Cells, distinct, one_kind_of_draws
@@ -26,26 +26,36 @@ CAPTION_SIZE, CAPTION_CHARACTERS, CAPTION_LINE = 6, 21, 0.105
 
 
 class Drawing(NamedTuple):
-    """A figure that ``dcmbr plot`` can draw; whether it compares kinds of draws, which others must not mix."""
+    """A figure that ``dcmbr plot`` can draw.
 
-    draw: Callable[[Sequence[Cells], float], Drawn]
+    Attributes:
+        draw: draws rows; with the ``temperature`` of DC-MBR too, where ``cooled``.
+        title: what it is.
+        cooled: whether that temperature chooses what it shows.
+        compares_draws: whether it compares kinds of draws, which others must not mix.
+    """
+
+    draw: Callable[..., Drawn]
     title: str
+    cooled: bool = False
     compares_draws: bool = False
 
 
 FIGURES: dict[str, Drawing] = {
-    "1": Drawing(drawings.figure_1, "quality against label smoothing for each decoding"),
+    "1": Drawing(drawings.figure_1, "quality against label smoothing for each decoding", cooled=True),
     "2": Drawing(drawings.figure_2, "ranks of reference tokens"),
     "3": Drawing(drawings.figure_3, "quality of the most probable sequences"),
     "4": Drawing(drawings.figure_4, "quality of MBR against entropy"),
     "5": Drawing(drawings.figure_5, "quality against the number of candidates"),
     "6": Drawing(drawings.figure_6, "quality against temperature for each direction"),
-    "7": Drawing(drawings.figure_7, "the roles of T_h and T_r; quality and diversity"),
-    "cost": Drawing(cost.figure_cost, "quality against seconds for each way of decoding (ours)", True),
+    "7": Drawing(drawings.figure_7, "the roles of T_h and T_r; quality and diversity", cooled=True),
+    "cost": Drawing(cost.figure_cost, "quality against seconds for each way of decoding (ours)", compares_draws=True),
 }
 
 
-def draw(name: str, rows: Sequence[Cells], temperature: float = 0.5, title: str | None = None) -> "Figure":
+def draw(
+    name: str, rows: Sequence[Cells], temperature: float = paper.TEMPERATURE, title: str | None = None
+) -> "Figure":
     """Draw a figure of the paper; below it stands what it shows.
 
     Args:
@@ -60,15 +70,16 @@ def draw(name: str, rows: Sequence[Cells], temperature: float = 0.5, title: str 
     return plot(name, rows, temperature, title).figure
 
 
-def plot(name: str, rows: Sequence[Cells], temperature: float = 0.5, title: str | None = None) -> Drawn:
+def plot(name: str, rows: Sequence[Cells], temperature: float = paper.TEMPERATURE, title: str | None = None) -> Drawn:
     """The same, with the rows that are in the figure; see :func:`draw`."""
     new_figure(1, 1)  # says so if matplotlib is missing
-    if not FIGURES[name].compares_draws:
+    drawing = FIGURES[name]
+    if not drawing.compares_draws:
         one_kind_of_draws(rows)
     from matplotlib import rc_context
 
     with rc_context(LOOK):
-        drawn = FIGURES[name].draw(rows, temperature)
+        drawn = drawing.draw(rows, temperature) if drawing.cooled else drawing.draw(rows)
         if title:
             drawn.figure.suptitle(title)
         add_caption(drawn.figure, said_of(drawn))

@@ -5,7 +5,7 @@ paper's numbers are asked for, a cell reads ``ours (paper's)``.
 """
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -164,11 +164,19 @@ def average_line(lines: Sequence[Line], theirs: paper.Multilingual | None, sizes
 
 
 class Layout(NamedTuple):
-    """A table that ``dcmbr table`` can make; ``paper`` is its key in the paper's numbers, if the paper has it."""
+    """A table that ``dcmbr table`` can make.
 
-    build: Callable[[Sequence[Cells], str | None, float, bool], Grid]
+    Attributes:
+        build: makes it from rows, and what of ``options`` was asked for.
+        paper: its key in the paper's numbers, None if the paper has it not.
+        title: what it is.
+        options: the parameters of ``build``, of those of :func:`build_table`; the others mean nothing to this table.
+    """
+
+    build: Callable[..., Grid]
     paper: str | None
     title: str
+    options: Collection[str] = ("paper_table", "temperature", "spread")
 
 
 LAYOUTS: dict[str, Layout] = {
@@ -177,8 +185,11 @@ LAYOUTS: dict[str, Layout] = {
     "en-ro": Layout(bilingual, "en-ro", "appendix, WMT16 En-Ro"),
     "de-en": Layout(bilingual, "de-en", "appendix, WMT20 De-En"),
     "utilities": Layout(appendix.utilities, "utilities", "appendix, utilities against metrics"),
-    "data": Layout(appendix.data, "data", "appendix, data sets"),
-    "tests": Layout(against.paired_tests, None, "DC-MBR against beam search or MBR, with p-values (not in the paper)"),
+    "data": Layout(appendix.data, "data", "appendix, data sets", ["paper_table"]),
+    "tests": Layout(
+        against.paired_tests, None, "DC-MBR against beam search or MBR, with p-values (not in the paper)",
+        ["temperature"],
+    ),  # fmt: skip
 }
 
 
@@ -196,10 +207,9 @@ def build_table(name: str, rows: Sequence[Cells], with_paper: bool, temperature:
         UserError: columns are missing, or a mean would mix what must not be mixed.
     """
     layout = LAYOUTS[name]
-    if with_paper and layout.paper is None:
-        raise UserError(f"--paper has nothing to show beside table {name}, which the paper has not: leave it out")
     one_kind_of_draws(rows)
-    grid = layout.build(rows, layout.paper if with_paper else None, temperature, spread)
+    asked = {"paper_table": layout.paper if with_paper else None, "temperature": temperature, "spread": spread}
+    grid = layout.build(rows, **{option: asked[option] for option in layout.options})
     shown = [row for row in rows if "decoding" not in row or decoding_of(row, temperature)]
     seeds = distinct([row for row in shown if row.get("seed", "") not in ("", "-")], "seed")
     means_of_seeds = [CELLS_WITH_SPREAD if spread else CELLS] if len(seeds) > 1 else []

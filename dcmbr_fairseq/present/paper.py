@@ -2,6 +2,9 @@
 
 from typing import NamedTuple
 
+#: T_h = T_r of DC-MBR in the paper's tables.
+TEMPERATURE = 0.5
+
 
 class Bilingual(NamedTuple):
     """A row of Table 1 or of the appendix' bilingual tables: beam search, naive MBR, DC-MBR at T_h = T_r = 0.5."""

@@ -3,7 +3,6 @@
 The name starts with an underscore because fairseq imports every other file of ``tasks/`` as a task of its own.
 """
 
-import copy
 import logging
 from argparse import Namespace
 from collections.abc import Sequence
@@ -11,13 +10,13 @@ from typing import Any
 
 from fairseq.data import FairseqDataset, encoders
 from fairseq.tasks import FairseqTask
-from omegaconf import DictConfig, OmegaConf
 
 from dcmbr_fairseq.decoding.generation_options import (
     names_of,
     refuse_undecided,
     refuse_unknown,
     refuse_without_sampling,
+    without_sampling,
 )
 from dcmbr_fairseq.decoding.generator import MBRSequenceGenerator
 from dcmbr_fairseq.decoding.options import check_options, decoding_values
@@ -193,7 +192,7 @@ class DecodingMixin:
         return FairseqTask.build_generator(
             self,
             models,
-            _without_sampling(args),
+            without_sampling(args),
             seq_gen_cls=MBRSequenceGenerator,
             extra_gen_cls_kwargs={
                 **extra,
@@ -336,12 +335,3 @@ def check_validation(options: Any) -> None:
     if getattr(options, "eval_bleu", False):
         for name in ("eval_bleu_args", "eval_bleu_detok_args"):
             json_object(flag(name), getattr(options, name))
-
-
-def _without_sampling(args: Any) -> Any:
-    """The generation options without those that fairseq refuses unless its own sampler is used."""
-    args = copy.deepcopy(args)
-    if isinstance(args, DictConfig):
-        OmegaConf.set_struct(args, False)
-    args.sampling_topk, args.sampling_topp = -1, -1.0
-    return args

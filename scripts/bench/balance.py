@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from dcmbr_fairseq.commands.generate import with_defaults
+from dcmbr_fairseq.measure.flags import DECODING
 from dcmbr_fairseq.measure.models import Workspace
 from dcmbr_fairseq.runs.decode import ShardDecode
 from dcmbr_fairseq.runs.ranks import Rank
@@ -26,7 +27,7 @@ def main() -> None:
     logging.basicConfig(level=logging.WARNING)
     count, *flags = sys.argv[1:]
     at = flags.index("--path")
-    workspace = Workspace(with_defaults([*flags[:at], *flags[at + 2 :]]), decodes=True)
+    workspace = Workspace(with_defaults([*flags[:at], *flags[at + 2 :]]), follows=DECODING)
     model = workspace.load(flags[at + 1])
     with tempfile.TemporaryDirectory() as folder:
         decodes = [

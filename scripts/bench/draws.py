@@ -42,6 +42,7 @@ from dcmbr_fairseq.decoding.texts import text_pool  # noqa: E402
 from dcmbr_fairseq.evaluation.metrics import Metric, MetricOptions, build_metric, total_score  # noqa: E402
 from dcmbr_fairseq.evaluation.uncertainty import contributions  # noqa: E402
 from dcmbr_fairseq.measure.experiment import Experiment  # noqa: E402
+from dcmbr_fairseq.measure.flags import BEAM, SAMPLING  # noqa: E402
 from dcmbr_fairseq.measure.models import Workspace  # noqa: E402
 from dcmbr_fairseq.measure.sampling import PoolKey, PoolStore  # noqa: E402
 from dcmbr_fairseq.pools.draws import PoolSpec, TextPool, TokenPool  # noqa: E402
@@ -127,7 +128,8 @@ class Bench:
     def __init__(self, args: argparse.Namespace, flags: Sequence[str]) -> None:
         self.sizes = [int(size) for size in args.num_hyp.split(",")]
         self.temperatures = [float(temperature) for temperature in args.temperatures.split(",")]
-        self.workspace = Workspace([*flags, "--cpu"], args.first)
+        follows = SAMPLING | BEAM | {"nbest"} if args.with_beam else SAMPLING
+        self.workspace = Workspace([*flags, "--cpu"], args.first, follows)
         self.model = self.workspace.load(args.path, args.name)
         self.experiment = Experiment(self.workspace, [self.model], self.workspace.test_set())
         self.corpus = self.experiment.corpus

@@ -32,8 +32,10 @@ import torch  # noqa: E402
 from fairseq.sequence_generator import EnsembleModel  # noqa: E402
 from tqdm import tqdm  # noqa: E402
 
+from dcmbr_fairseq.decoding.generation_options import GENERATION  # noqa: E402
 from dcmbr_fairseq.measure.cells import without_statistics  # noqa: E402
 from dcmbr_fairseq.measure.experiment import Experiment  # noqa: E402
+from dcmbr_fairseq.measure.flags import DECODING  # noqa: E402
 from dcmbr_fairseq.measure.grid import Plan, Sizes  # noqa: E402
 from dcmbr_fairseq.measure.models import Translation, Workspace  # noqa: E402
 from dcmbr_fairseq.measure.sweep import Judge, choose  # noqa: E402
@@ -82,7 +84,7 @@ def systems(args: argparse.Namespace) -> Iterator[System]:
             yield System("DC-MBR, pruning", size, (*cooled, "--selection", "prune"))
         if size <= args.fairseq_to:
             number = ("--beam", f"{size}", "--nbest", f"{size}")
-            yield System("fairseq's samples, cooled", size, ("--sampling", *number))
+            yield System("fairseq's samples, cooled", size, ("--sampling", "--temperature", f"{first:g}", *number))
 
 
 def dcmbr(size: int, temperature: float, draws: str = "independent") -> tuple[str, ...]:
@@ -163,11 +165,8 @@ def decode(
     Returns:
         the translations in the subset's order; seconds of the processor; forwarded rows.
     """
-    workspace = Workspace(
-        [*flags, *system.flags, "--seed", f"{seed}"], experiment.workspace.first, "--decoding" in system.flags
-    )
-    if "--sampling" in system.flags:
-        workspace.cfg.generation.temperature = args.temperatures[0]
+    follows = DECODING if "--decoding" in system.flags else GENERATION
+    workspace = Workspace([*flags, *system.flags, "--seed", f"{seed}"], experiment.workspace.first, follows)
     model = workspace.load(args.distilled if system.distilled else args.path)
     torch.manual_seed(seed)  # fairseq's samples
     with counted_rows() as rows:

@@ -23,6 +23,7 @@ from torch import Tensor
 from dcmbr_fairseq.commands.model_options import add_model_arguments, open_experiment, open_workspace
 from dcmbr_fairseq.criterions.entropy import token_entropy
 from dcmbr_fairseq.measure.experiment import Experiment
+from dcmbr_fairseq.measure.flags import FORCING
 from dcmbr_fairseq.measure.models import Model, Workspace
 from dcmbr_fairseq.measure.teacher_forcing import forced_references
 from dcmbr_fairseq.numeric import read_positive_numbers
@@ -72,7 +73,7 @@ def main() -> None:
     args, args.fairseq_flags = parser.parse_known_args()
     temperatures = read_positive_numbers("--temperatures", args.temperatures)
     ways = [Way(*parts) for parts in itertools.product(temperatures, TRUNCATIONS)]
-    experiment = open_experiment(args, open_workspace(args))
+    experiment = open_experiment(args, open_workspace(args, FORCING))
     write_rows(list(rows(experiment, ways, args.rare)), args.output, "tsv")
 
 

@@ -10,6 +10,7 @@ from analyses import read_tsv, toy_flags
 from sacrebleu.metrics import CHRF
 
 from dcmbr_fairseq.cli import main
+from dcmbr_fairseq.measure.flags import BEAM
 from dcmbr_fairseq.measure.models import Workspace
 from dcmbr_fairseq.measure.topn import Budget, cost_by_length, mark_comparable, search_sentences, summary
 from dcmbr_fairseq.search.exact_search import ExactSearch
@@ -48,7 +49,7 @@ def test_every_row_is_a_translation_with_its_log_probability_and_score(toy: Any,
 
 
 def test_never_worse_than_fairseq_s_beam_search(toy: Any, table: Path) -> None:
-    workspace = Workspace([*toy_flags(toy), "--beam", "5", "--unnormalized"], first=8)
+    workspace = Workspace([*toy_flags(toy), "--beam", "5", "--unnormalized"], first=8, follows=BEAM)
     model = workspace.load(str(toy.checkpoint))
     generator = workspace.task.build_generator(model.members, workspace.cfg.generation)
     beam: dict[int, list[float]] = {}

@@ -139,6 +139,16 @@ def test_utilities_against_metrics(tmp_path):
     assert list(both.rows)[1][1:3] == ["20.0 (28.7)", "- (25.5)"]
 
 
+def test_of_a_sweep_with_beam_search_the_utilities_are_those_of_mbr(tmp_path, capsys):
+    lines = [("utility", "metric", "decoding", "num_hyp", "temp_hyp", "temp_ref", "score")]
+    lines += [("-", "BLEU", "beam", "-", "-", "-", 9), ("bleu", "BLEU", "dcmbr", 10, 0.5, 0.5, 30)]
+    lines += [("bleu", "BLEU", "mbr", 10, 1, 1, 20), ("bleu", "BLEU", "dcmbr", 50, 0.7, 0.7, 40)]
+    path = results(tmp_path, lines)
+    assert list(LAYOUTS["utilities"].build(read_results([path]), None, 0.5).rows) == [["bleu", "30.0", "20.0"]]
+    assert main(["table", "utilities", "--where", "decoding=dcmbr", "--temperature", "0.9", path]) == 1
+    assert "no row fits table utilities: decodings must be" in capsys.readouterr().err
+
+
 def test_of_an_error_rate_the_lowest_is_best(tmp_path):
     lines = [("utility", "metric", "decoding", "score"), ("ter", "TER", "mbr", 40), ("chrf", "TER", "mbr", 50)]
     grid = LAYOUTS["utilities"].build(read_results([results(tmp_path, lines)]), None, 0.5)
@@ -147,7 +157,7 @@ def test_of_an_error_rate_the_lowest_is_best(tmp_path):
 
 def test_data(tmp_path):
     lines = [("task", "split", "segments"), ("wmt20-en-de", "valid", 1997), ("mine", "test", 5)]
-    grid = LAYOUTS["data"].build(read_results([results(tmp_path, lines)]), "data", 0.5)
+    grid = LAYOUTS["data"].build(read_results([results(tmp_path, lines)]), "data")
     cells = {row[0]: row[1:] for row in grid.rows}
     assert cells["wmt20-en-de"] == ["- (37M)", "1997 (1997)", "- (1418)"] and cells["mine"][2] == "5 (-)"
 
@@ -314,15 +324,13 @@ TESTS = [
 
 def test_tests_show_what_dcmbr_was_compared_with(tmp_path, capsys):
     path = results(tmp_path, TESTS)
-    grid = LAYOUTS["tests"].build(read_results([path]), None, 0.5)
+    grid = LAYOUTS["tests"].build(read_results([path]), 0.5)
     assert list(grid.header) == ["model", "seeds", "N", "against", "chrF", "TER (lower is better)"]
     assert list(grid.rows) == [
         ["m", "1, 2", "50", "decoding=beam", "+1.35 (p = 0.0001)", "-0.20 (p = 0.300)"],
         ["n", "3", "10", "temp_hyp=1", "-1.00 (p = 0.050)", None],
     ]
     assert grid.bold == [[4], []]
-    assert main(["table", "tests", path, "--paper"]) == 1
-    assert "--paper has nothing to show beside table tests" in capsys.readouterr().err
     again = results(tmp_path, [*TESTS, (*TESTS[2][:-1], 0.5)], "again.tsv")
     assert main(["table", "tests", again]) == 1
     assert "two tests of m, N = 50, by chrF: choose with --where" in capsys.readouterr().err

@@ -11,6 +11,7 @@ from multilingual_world import CONVENTIONS, World
 from rehearsed import assert_same, on_both
 
 from dcmbr_fairseq.commands.generate import with_defaults
+from dcmbr_fairseq.measure.flags import DECODING
 from dcmbr_fairseq.measure.models import Workspace
 
 WORLD = World(Path(os.environ["REHEARSED_WORLD"]))  # tests/rehearsal/test_rehearsals.py has it made
@@ -26,7 +27,7 @@ def nothing_is_pinned(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_decoding(convention: str) -> None:
     flags = [WORLD.data_bin, *WORLD.options(convention), "-s", "en_XX", "-t", "de_DE", "--batch-size", 4, "--cpu",
              "--post-process", "sentencepiece", "--num-hyp", 5, "--num-ref", 3, "--max-len-b", 6]  # fmt: skip
-    workspace = Workspace(with_defaults([str(flag) for flag in flags]), first=4, decodes=True)
+    workspace = Workspace(with_defaults([str(flag) for flag in flags]), first=4, follows=DECODING)
     model = workspace.load(str(WORLD.checkpoint(convention)))
     sample = next(iter(workspace.batches(model)))
 
