@@ -38,8 +38,7 @@ binary() {
     while (($(wc -l <"$text.en") < SENTENCES)); do cat "$1" >>"$text.en"; done
     head --lines="$SENTENCES" "$text.en" >"$text.de"
     cp "$text.de" "$text.en"
-    fairseq-preprocess -s en -t de --testpref "$text" --srcdict "$MODELS/dict.en.txt" --tgtdict "$MODELS/dict.de.txt" \
-        --destdir "$2" >&2
+    preprocess en de "$2" --testpref "$text" --srcdict "$MODELS/dict.en.txt" --tgtdict "$MODELS/dict.de.txt"
     rm "$text.en" "$text.de"
 }
 

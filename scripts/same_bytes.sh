@@ -82,10 +82,8 @@ quietly dcmbr temperature --from-ls 0.1 --to-ls 0.01 >"$OUT/lemma.txt"
 log "evaluation, tables, the page"
 quietly dcmbr evaluate "$OUT/select.txt" "$OUT/coarse.txt" --references test.de --output "$OUT/evaluate.txt"
 quietly dcmbr significance "$OUT/select.txt" "$OUT/coarse.txt" --references test.de --output "$OUT/significance.txt"
-ONE_METRIC=(--where metric=chrF)
-quietly dcmbr table 1 "$OUT/sweep.tsv" "${ONE_METRIC[@]}" --output "$OUT/table1.txt"
+quietly dcmbr table 1 "$OUT/sweep.tsv" --where metric=chrF --output "$OUT/table1.txt"
 quietly dcmbr table utilities "$OUT/sweep.tsv" --where num_hyp=10 --where model=ls0.1 --output "$OUT/utilities.txt"
-quietly dcmbr correlation "$OUT/sweep.tsv" --x num_hyp "${ONE_METRIC[@]}" --where decoding=dcmbr --where ref_pool=shared \
-    --output "$OUT/correlation.txt"
+quietly dcmbr correlation "$OUT/diversity.tsv" --x diversity --y quality --output "$OUT/correlation.txt"
 quietly dcmbr report "$OUT/dcmbr.jsonl" --references test.de --compare "select=$OUT/select.txt" -o "$OUT/report.html"
 log "$(find "$OUT" -type f | wc -l) files in $OUT"

@@ -63,9 +63,8 @@ segment_all() {
 binarise_pairs() {
     local code
     for code in de_DE cs_CZ fr_XX; do
-        fairseq-preprocess --source-lang en_XX --target-lang "$code" --srcdict "$WORK/pieces/dict.txt" \
-            --tgtdict "$WORK/pieces/dict.txt" --trainpref "$WORK/text/train" --validpref "$WORK/text/valid" \
-            --destdir "$1" --workers "$JOBS" >&2
+        preprocess en_XX "$code" "$1" --srcdict "$WORK/pieces/dict.txt" --tgtdict "$WORK/pieces/dict.txt" \
+            --trainpref "$WORK/text/train" --validpref "$WORK/text/valid"
     done
 }
 
