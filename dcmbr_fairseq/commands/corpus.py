@@ -5,7 +5,15 @@ import dataclasses
 import math
 import os
 
-from dcmbr_fairseq.commands.shared import MOST_PROCESSES, add_whole_number, count_table, distinct_files, write_report
+from dcmbr_fairseq.commands.filter_options import add_limit_arguments, given_limits
+from dcmbr_fairseq.commands.shared import (
+    MOST_PROCESSES,
+    add_whole_number,
+    count_table,
+    distinct_files,
+    refuse_idle,
+    write_report,
+)
 from dcmbr_fairseq.corpus.clean import (
     REASONS,
     FilterSettings,
@@ -16,7 +24,6 @@ from dcmbr_fairseq.corpus.filters import Limits
 from dcmbr_fairseq.corpus.normalize import LANGUAGES, Normalization
 from dcmbr_fairseq.corpus.streams import aligned_length
 from dcmbr_fairseq.errors import UserError, nearest
-from dcmbr_fairseq.numeric import number
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -42,21 +49,10 @@ CHECK = """Print the number of lines that the files have; fail, naming all count
 
 def add_filter(parser: argparse.ArgumentParser) -> None:
     """The flags of ``dcmbr corpus filter``."""
-    limits = Limits()
     parser.add_argument("source", metavar="SOURCE", help="source sentences, one a line")
     parser.add_argument("target", metavar="TARGET", help="their translations, one a line")
     parser.add_argument("--out", nargs=2, required=True, metavar=("SOURCE", "TARGET"), help="where to write what stays")
-    add_whole_number(
-        parser, "--max-words", default=limits.max_words, help="length: words of a sentence (default: %(default)s)"
-    )
-    add_whole_number(
-        parser, "--max-word-length", default=limits.max_word_length,
-        help="word-length: characters of a word (default: %(default)s)",
-    )  # fmt: skip
-    parser.add_argument(
-        "--max-ratio", type=float, default=limits.max_ratio,
-        help="ratio: words of the longer side for each word of the shorter (default: %(default)s)",
-    )  # fmt: skip
+    add_limit_arguments(parser, ["length", "word-length", "ratio"], Limits())
     parser.add_argument("--scores", metavar="FILE", help="score: lines that end with the pair's alignment score")
     parser.add_argument("--min-score", type=float, help="score: the lowest score that may stay")
     parser.add_argument(
@@ -106,13 +102,17 @@ def run(args: argparse.Namespace) -> None:
 
 def run_filter(args: argparse.Namespace) -> None:
     """Filter, print the table, write the report."""
-    number("--max-ratio", args.max_ratio, 1)
     if (args.scores is None) != (args.min_score is None):
         raise UserError("--scores and --min-score belong together: give both, or neither")
     if args.min_score is not None and math.isnan(args.min_score):
         raise UserError("--min-score must be a number, got nan")
+    if "score" in args.skip:
+        refuse_idle({"--scores": args.scores}, "with --skip score", "leave one of them out")
+    if args.scores is None:
+        refuse_idle({"--score-per-word": args.score_per_word}, "without --scores", "add it, or leave this out")
     distinct_files([args.source, args.target, args.scores], [*args.out, args.report])
-    limits = Limits(args.max_words, args.max_word_length, args.max_ratio, args.min_score, args.score_per_word)
+    usual = Limits(min_score=args.min_score, score_per_word=args.score_per_word)
+    limits = given_limits(args, usual, args.skip)
     settings = FilterSettings(limits, tuple(args.skip), args.invalid_utf8 == "refuse")
     report = filter_files([args.source, args.target], args.out, settings, args.scores, args.processes)
     print(count_table(report.dropped, report.kept, f"{report.pairs} pairs ({report.kept / report.pairs:.2%})"))

@@ -1,19 +1,19 @@
 """``dcmbr distill-data``: training text from recorded decisions, for the model to learn its own MBR translations."""
 
 import argparse
-import dataclasses
 
-from dcmbr_fairseq.commands.shared import add_whole_number, count_table, distinct_files, write_report
+from dcmbr_fairseq.commands.filter_options import add_limit_arguments, given_limits
+from dcmbr_fairseq.commands.shared import count_table, distinct_files, write_report
 from dcmbr_fairseq.corpus.filters import RULES, Limits
-from dcmbr_fairseq.numeric import number
 from dcmbr_fairseq.training.distillation import LOW_UTILITY, REPEATED, Selection, distill
 
 OWN_RULES = tuple(name for name in RULES if name != "score")
+#: The limits where none are given.
+LIMITS = Limits(max_ratio=2.5)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
-    limits = Limits()
     parser.description = (
         "Write the source and the chosen translation of every record as parallel text, without those that are bad "
         f"teachers; print how many each rule has dropped, in this order: {', '.join(OWN_RULES)} (as dcmbr corpus "
@@ -29,14 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="text of the sources, a line an id, one file for all RECORDS or one for each (default: the records' own "
         "text, in which words that the model does not know are missing)",
     )  # fmt: skip
-    parser.add_argument(
-        "--max-ratio", type=float, default=2.5, metavar="R",
-        help="ratio: words of the longer side for each word of the shorter (default: %(default)s)",
-    )  # fmt: skip
-    add_whole_number(
-        parser, "--max-words", default=limits.max_words,
-        help="length: words of a sentence (default: %(default)s)",
-    )  # fmt: skip
+    add_limit_arguments(parser, ["length", "ratio"], LIMITS)
     parser.add_argument(
         "--drop-lowest", type=float, default=0.0, metavar="SHARE",
         help=f"{LOW_UTILITY}: leave out this share of the sentences, those of the lowest expected utility "
@@ -51,9 +44,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Write the text, print the counts."""
-    number("--max-ratio", args.max_ratio, 1)
+    limits = given_limits(args, LIMITS, args.skip)
     distinct_files([*args.records, *args.sources], [*args.out, args.report])
-    limits = dataclasses.replace(Limits(), max_words=args.max_words, max_ratio=args.max_ratio)
     found = distill(args.records, args.out, Selection(limits, tuple(args.skip), args.drop_lowest), args.sources)
     print(count_table(found.dropped, found.kept, f"{found.decisions} decisions"))
     write_report(args.report, {**vars(found), "kept": found.kept})

@@ -28,6 +28,12 @@ WITHOUT_TUNE = "has no meaning without --tune: add it, or leave this out"
         ("temperature --tune bin --path m.pt --from-ls 0.1", "--from-ls 0.1 has no meaning with --tune: leave it out"),
         ("temperature --tune bin --path m.pt --vocabulary 9", "--vocabulary 9 has no meaning with --tune: "),
         ("temperature --tune bin --path m.pt --format json", "--format json has no meaning with --tune: leave it out"),
+        *((f"{command} --skip length ratio --{limit} 3", f"--{limit} {value} has no meaning with --skip {rule}")
+          for command in ("corpus filter a b --out c d", "distill-data r --out c d")
+          for rule, limit, value in (("length", "max-words", "3"), ("ratio", "max-ratio", "3.0"))),
+        ("corpus filter a b --out c d --max-word-length 9 --skip word-length", "--max-word-length 9 has no meaning"),
+        ("corpus filter a b --out c d --scores s --min-score 1 --skip score", "--scores s has no meaning with --skip"),
+        ("corpus filter a b --out c d --score-per-word", "--score-per-word has no meaning without --scores: "),
         ("evaluate h --references r --samples 9", "--samples 9 has no meaning without --confidence: add it, or leave"),
     ],
 )  # fmt: skip
