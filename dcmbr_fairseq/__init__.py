@@ -5,6 +5,7 @@ criterions; it prints nothing. Where fairseq is not imported yet this waits unti
 model (``dcmbr select``) start at once.
 """
 
+from dcmbr_fairseq.hooks.matrix_products import keep_rows_apart
 from dcmbr_fairseq.hooks.registration import MOVED, answer_to_old_names, when_imported
 from dcmbr_fairseq.messages.noise import drop_noise
 
@@ -37,5 +38,6 @@ def _needs_fairseq(module: str) -> bool:
 
 
 drop_noise()
+keep_rows_apart()
 answer_to_old_names(MOVED)
 when_imported("fairseq", register, needed_by=_needs_fairseq)
