@@ -5,7 +5,6 @@ criterions; it prints nothing. Where fairseq is not imported yet this waits unti
 model (``dcmbr select``) start at once.
 """
 
-from dcmbr_fairseq.hooks.matrix_products import keep_rows_apart
 from dcmbr_fairseq.hooks.registration import MOVED, answer_to_old_names, when_imported
 from dcmbr_fairseq.messages.noise import drop_noise
 
@@ -15,9 +14,10 @@ __version__ = "0.2.0"
 def register() -> None:
     """Repair fairseq and register the tasks and criterions of this package; calling it again changes nothing."""
     from dcmbr_fairseq import errors
-    from dcmbr_fairseq.hooks import compat, stored_settings
+    from dcmbr_fairseq.hooks import compat, matrix_products, stored_settings
     from dcmbr_fairseq.messages import mistakes
 
+    matrix_products.keep_rows_apart()
     compat.repair_fairseq()
     stored_settings.evaluate_no_code()
     errors.print_user_errors_plainly(mistakes.sentence_of_uncaught)
@@ -38,6 +38,5 @@ def _needs_fairseq(module: str) -> bool:
 
 
 drop_noise()
-keep_rows_apart()
 answer_to_old_names(MOVED)
 when_imported("fairseq", register, needed_by=_needs_fairseq)

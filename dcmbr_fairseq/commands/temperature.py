@@ -8,6 +8,7 @@ from dcmbr_fairseq.commands import tune
 from dcmbr_fairseq.commands.shared import add_output_arguments, add_whole_number, refuse_idle, write_output
 from dcmbr_fairseq.errors import UserError
 from dcmbr_fairseq.lemma import AS_PRINTED, cooling_temperature, equivalent_smoothing
+from dcmbr_fairseq.pools.settings import flag
 
 TAKES_FAIRSEQ_FLAGS = True  # with --tune
 #: The options of the lemma.
@@ -34,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     """Tune, or apply the lemma in the direction that the options ask for."""
     if args.tune:
-        lemma = {f"--{name.replace('_', '-')}": getattr(args, name) for name in LEMMA}
+        lemma = {flag(name): getattr(args, name) for name in LEMMA}
         refuse_idle({**lemma, "--format": None if args.format == "text" else args.format}, "with --tune")
         tune.run(args)
         return

@@ -14,8 +14,8 @@ _PROCESSOR = Path("/proc/cpuinfo")
 
 def keep_rows_apart() -> None:
     """Ask MKL for its strict mode where it is needed; a user's own choice stands."""
-    if needs_strict_mode(_PROCESSOR.read_text() if _PROCESSOR.exists() else ""):
-        os.environ.setdefault(VARIABLE, STRICT)
+    if VARIABLE not in os.environ and _PROCESSOR.exists() and needs_strict_mode(_PROCESSOR.read_text()):
+        os.environ[VARIABLE] = STRICT
 
 
 def needs_strict_mode(processor: str) -> bool:
