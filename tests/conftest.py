@@ -20,8 +20,6 @@ from filelock import FileLock
 from hypothesis import HealthCheck, settings
 from random_inputs import LONG
 
-from dcmbr_fairseq.hooks.matrix_products import keep_rows_apart
-
 SHARED = Path(__file__).parents[2] / "shared"
 sys.path.insert(0, str(fairseq_commands.REPOSITORY / "scripts"))  # for the demo's phrasebook
 
@@ -53,7 +51,6 @@ def pytest_runtest_setup() -> None:
         if not name.startswith("PYTEST_"):
             del os.environ[name]
     os.environ.update(programs.START)
-    keep_rows_apart()  # whichever test has MKL's first product, it is in the mode that the package asks for
     logging.root.handlers[:] = [each for each in logging.root.handlers if type(each).__module__.startswith("_pytest")]
 
 

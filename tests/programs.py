@@ -13,8 +13,11 @@ import sys
 import tempfile
 from pathlib import Path
 
+from dcmbr_fairseq.hooks.matrix_products import keep_rows_apart
+
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # one thread a worker: pytest-xdist already fills the cores
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # the first program that needs a module compiles it for all
+keep_rows_apart()  # also where this package is not imported: MKL reads the variable at its first product
 START = dict(os.environ)  # before any test: the server declines what starts with other variables than its own
 REAL = Path(sys.prefix)
 TESTS = Path(__file__).parent
